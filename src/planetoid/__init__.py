@@ -1,0 +1,47 @@
+"""Label a graph from a handful of labels.
+
+``import planetoid as pl`` is quick: the parts that need torch, numba or
+scikit-learn are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from planetoid.registry import CLASSES, METHODS
+
+if TYPE_CHECKING:
+    from planetoid import construct as construct
+    from planetoid import datasets as datasets
+    from planetoid.baselines.feat import Feat as Feat
+    from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation
+    from planetoid.graph import Graph as Graph
+    from planetoid.io import read_features as read_features
+    from planetoid.io import read_labels as read_labels
+    from planetoid.problem import mask_labels as mask_labels
+
+__version__ = "0.1.0"
+
+_MODULES = ("construct", "datasets")
+_WHERE = {
+    "Graph": "planetoid.graph",
+    "mask_labels": "planetoid.problem",
+    "read_features": "planetoid.io",
+    "read_labels": "planetoid.io",
+    **{name: module for name, (_, module) in CLASSES.items()},
+}
+
+__all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"planetoid.{name}")
+    if name in _WHERE:
+        return getattr(importlib.import_module(_WHERE[name]), name)
+    raise AttributeError(f"module 'planetoid' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The methods that Planetoid is compared with, one a file."""

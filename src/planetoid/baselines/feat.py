@@ -1,0 +1,63 @@
+"""Feat: a linear softmax on the features alone, the paper's first baseline."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
+
+from planetoid.errors import ParameterError
+from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.problem import Features, Problem
+
+__all__ = ["Feat"]
+
+
+class Feat(InductiveClassifier):
+    """Softmax regression with an L2 penalty; sees no graph.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Inverse strength of the penalty, as in scikit-learn.
+    row_normalize : {"l1", "l2", None}, default None
+        Scale each feature row before fitting and predicting.
+    max_iter : int, default 1000
+        Most iterations of L-BFGS; a warning says if they did not suffice.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> X = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]]
+    >>> pl.Feat().fit(X, ["fruit", None, "animal", None]).predict().tolist()
+    ['fruit', 'fruit', 'animal', 'animal']
+    """
+
+    uses_graph = "never"
+
+    def __init__(self, *, C: float = 1.0, row_normalize: str | None = None, max_iter: int = 1000) -> None:
+        self.C = C
+        self.row_normalize = row_normalize
+        self.max_iter = max_iter
+
+    def _fit(self, problem: Problem) -> Probabilities:
+        if not self.C > 0:
+            raise ParameterError(f"C={self.C!r}; it must be positive")
+        if self.row_normalize not in ("l1", "l2", None):
+            raise ParameterError(f"row_normalize={self.row_normalize!r}; it is 'l1', 'l2' or None")
+        self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
+        rows = problem.labelled
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ConvergenceWarning)
+            self.solver_.fit(self._scaled(problem.X[rows]), problem.y[rows])  # type: ignore[index]
+        return self._predict_rows(problem.X)
+
+    def _predict_rows(self, X: Features) -> Probabilities:
+        return np.asarray(self.solver_.predict_proba(self._scaled(X)))
+
+    def _scaled(self, X: Features) -> Any:
+        return X if self.row_normalize is None else normalize(X, norm=self.row_normalize)

@@ -1,0 +1,167 @@
+"""The one contract that every method follows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
+from planetoid.ids import NodeIds
+from planetoid.problem import Features, Problem, check_features, check_problem
+
+__all__ = ["GraphClassifier", "InductiveClassifier"]
+
+Probabilities = npt.NDArray[np.floating[Any]]
+
+
+class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all methods; a transductive one needs only :meth:`_fit`.
+
+    A subclass stores its parameters in ``__init__`` and says by the class
+    attributes below what it learns from.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted.
+    label_distributions_ : array of shape (n_nodes, n_classes)
+        Class probabilities of every node that was fitted.
+    transduction_ : array of shape (n_nodes,)
+        The most probable label of each.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, where features were given.
+    """
+
+    uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
+    uses_graph: ClassVar[str] = "required"
+    inductive: ClassVar[bool] = False
+
+    classes_: npt.NDArray[Any]
+    label_distributions_: Probabilities
+    node_ids_: NodeIds
+
+    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None, validation: Any = None) -> Any:
+        """Learn from a graph, features and the labels of a few nodes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or None
+            One row a node, in graph order; a DataFrame whose index holds node
+            ids is aligned by them. A zero row is a node without features.
+        y : array or dict
+            One label a node, unlabelled as -1, ``None`` or NaN; or
+            ``{node id: label}``.
+        graph : Graph, or anything that ``Graph.of`` understands
+        validation : array or dict, optional
+            Labels, in the same form, that a method may look at to stop or to
+            choose; never to fit.
+        """
+        problem = check_problem(
+            X,
+            y,
+            graph,
+            validation,
+            uses_features=self.uses_features,
+            uses_graph=self.uses_graph,
+            who=type(self).__name__,
+        )
+        self.classes_ = problem.classes
+        self.node_ids_ = problem.ids
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if problem.X is not None:
+            self.n_features_in_ = int(problem.X.shape[1])
+            if problem.feature_names is not None:
+                self.feature_names_in_ = problem.feature_names
+        self.label_distributions_ = self._settled(np.asarray(self._fit(problem)), problem)
+        return self
+
+    def _fit(self, problem: Problem) -> Probabilities:
+        """Learn, and return class probabilities of all nodes.
+
+        A row of zeros (or NaN) says that nothing is known about that node.
+        """
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any = None, *, nodes: Iterable[Hashable] | None = None) -> Probabilities:
+        """Return class probabilities: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
+        check_is_fitted(self, "label_distributions_")
+        if X is not None:
+            if nodes is not None:
+                raise DataError("give either X (new rows) or nodes (fitted ones), not both")
+            return self._predict_new(X)
+        if nodes is None:
+            return self.label_distributions_
+        return self.label_distributions_[self.node_ids_.known_rows(nodes)]
+
+    def predict(self, X: Any = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
+        """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
+        return self.classes_[self.predict_proba(X, nodes=nodes).argmax(axis=1)]  # type: ignore[no-any-return]
+
+    @property
+    def transduction_(self) -> npt.NDArray[Any]:
+        """Label of every fitted node."""
+        check_is_fitted(self, "label_distributions_")
+        return self.classes_[self.label_distributions_.argmax(axis=1)]  # type: ignore[no-any-return]
+
+    def _predict_new(self, X: Any) -> Probabilities:
+        raise NotInductiveError(
+            f"{type(self).__name__} is transductive: it knows only the nodes it was fitted on. "
+            "Use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows."
+        )
+
+    def _settled(self, scores: Probabilities, problem: Problem) -> Probabilities:
+        """Make every row a distribution; give the class prior where nothing is known."""
+        with np.errstate(invalid="ignore"):
+            total = scores.sum(axis=1, keepdims=True)
+            known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
+            scores = scores / total
+        unknown = int((~known).sum())
+        if unknown:
+            scores[~known] = problem.class_prior
+            warnings.warn(
+                f"{type(self).__name__} can say nothing about {unknown:,} of {problem.n_nodes:,} nodes "
+                "(no labelled node can be reached from them); they get the class prior",
+                PlanetoidWarning,
+                stacklevel=3,
+            )
+        scores.flags.writeable = False
+        return scores
+
+
+class InductiveClassifier(GraphClassifier):
+    """Base of methods that label new rows; they implement :meth:`_predict_rows` too."""
+
+    uses_features = "required"
+    inductive = True
+
+    def _predict_rows(self, X: Features) -> Probabilities:
+        """Return class probabilities of checked float32 rows."""
+        raise NotImplementedError
+
+    def _predict_new(self, X: Any) -> Probabilities:
+        return self._predict_rows(self._check_new(X))
+
+    def _check_new(self, X: Any) -> Features:
+        """Check new rows against the fitted features, by column name where there are names."""
+        trained = getattr(self, "feature_names_in_", None)
+        if trained is not None and hasattr(X, "columns"):
+            have = {str(name): name for name in X.columns}
+            missing = [name for name in trained if name not in have]
+            if missing:
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                raise DataError(f"the new rows lack the feature column {missing[0]!r}{more}")
+            X = X[[have[name] for name in trained]]
+        features, _, _ = check_features(X)
+        if features.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {features.shape[1]} features, but {type(self).__name__} was fitted on {self.n_features_in_}"
+            )
+        return features

@@ -1,0 +1,193 @@
+"""From a list of edges to a clean CSR, by one stated policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.errors import DataError, ParameterError
+
+__all__ = ["Adjacency", "BuildSummary", "EdgeList", "EdgePolicy", "build_adjacency"]
+
+
+@dataclass(frozen=True)
+class EdgePolicy:
+    """What to do with edges that are not plain.
+
+    Attributes
+    ----------
+    directed : bool
+        Keep the direction. Otherwise an edge counts both ways.
+    duplicates : {"sum", "max", "error"}
+        The same ordered pair given twice: add the weights, keep the largest, or
+        refuse. Without weights a repeated edge is one edge. (To count
+        repetitions, give each edge the weight 1.)
+    symmetrize : {"max", "sum", "mean"}
+        For an undirected graph with weights, how a_ij and a_ji become one.
+    self_loops : {"drop", "keep"}
+    isolated : {"keep", "drop"}
+        Nodes without an edge after all that.
+    """
+
+    directed: bool = False
+    duplicates: Literal["sum", "max", "error"] = "sum"
+    symmetrize: Literal["max", "sum", "mean"] = "max"
+    self_loops: Literal["drop", "keep"] = "drop"
+    isolated: Literal["keep", "drop"] = "keep"
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("duplicates", ("sum", "max", "error")),
+            ("symmetrize", ("max", "sum", "mean")),
+            ("self_loops", ("drop", "keep")),
+            ("isolated", ("keep", "drop")),
+        ):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ParameterError(f"{name}={value!r}; it is one of {', '.join(map(repr, allowed))}")
+
+
+@dataclass(frozen=True)
+class BuildSummary:
+    """What became of the entries that a graph was built from."""
+
+    entries: int
+    edges: int
+    directed: bool
+    duplicates: int = 0
+    opposite: int = 0
+    self_loops: int = 0
+    zero_weights: int = 0
+    isolated_dropped: int = 0
+
+    def __str__(self) -> str:
+        what = "directed edges" if self.directed else "undirected edges"
+        parts = [
+            f"{count:,} {text}"
+            for count, text in (
+                (self.duplicates, "duplicates merged"),
+                (self.opposite, "opposite directions merged"),
+                (self.self_loops, "self loops dropped"),
+                (self.zero_weights, "zero weights dropped"),
+                (self.isolated_dropped, "isolated nodes dropped"),
+            )
+            if count
+        ]
+        return f"{self.entries:,} entries -> {self.edges:,} {what}" + (f" ({', '.join(parts)})" if parts else "")
+
+
+@dataclass
+class EdgeList:
+    """Row numbers of both ends of every edge, and weights or none.
+
+    ``build_adjacency`` takes the arrays out of it, so that they can be freed
+    while the CSR is being made.
+    """
+
+    source: npt.NDArray[Any] | None
+    target: npt.NDArray[Any] | None
+    weight: npt.NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """The finished CSR and the story of its making."""
+
+    indptr: npt.NDArray[Any]
+    indices: npt.NDArray[Any]
+    weights: npt.NDArray[np.float32] | None
+    n_loops: int
+    summary: BuildSummary
+
+
+def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjacency:
+    """Sort, merge and symmetrise edges into a CSR; ``edges`` is emptied."""
+    from scipy import sparse
+
+    source, target, weight = edges.source, edges.target, edges.weight
+    edges.source = edges.target = edges.weight = None
+    assert source is not None and target is not None
+    entries = len(source)
+    if weight is not None:
+        weight = _checked_weights(weight, source, target)
+    source, target, weight, zeros, loops = _drop(source, target, weight, policy)
+    kept = len(source)
+
+    index_type = np.int32 if max(n_nodes, 2 * kept) < 2**31 else np.int64
+    if policy.duplicates == "max" and weight is not None:
+        source, target, weight = _largest_of_duplicates(source, target, weight)
+    data = np.ones(len(source), dtype=bool) if weight is None else weight
+    pairs = (source.astype(index_type, copy=False), target.astype(index_type, copy=False))
+    matrix = sparse.coo_array((data, pairs), shape=(n_nodes, n_nodes)).tocsr()
+    del source, target, weight, data, pairs, edges
+    duplicates = kept - matrix.nnz
+    if duplicates and policy.duplicates == "error":
+        raise DataError(f"{duplicates:,} of {entries:,} edges are given twice (duplicates='error')")
+
+    stored = matrix.nnz
+    n_loops = int(np.count_nonzero(matrix.diagonal()))
+    if not policy.directed:
+        matrix = _symmetric(matrix, policy.symmetrize)
+    matrix.sort_indices()
+    n_edges = matrix.nnz if policy.directed else (matrix.nnz + n_loops) // 2
+    summary = BuildSummary(
+        entries=entries,
+        edges=n_edges,
+        directed=policy.directed,
+        duplicates=duplicates,
+        opposite=0 if policy.directed else stored - n_edges,
+        self_loops=loops,
+        zero_weights=zeros,
+    )
+    weights = None if matrix.dtype == bool else matrix.data.astype(np.float32, copy=False)
+    indices = matrix.indices.astype(index_type, copy=False)
+    return Adjacency(matrix.indptr.astype(index_type, copy=False), indices, weights, n_loops, summary)
+
+
+def _checked_weights(weight: npt.NDArray[Any], source: Any, target: Any) -> npt.NDArray[np.float32]:
+    if weight.dtype.kind not in "fiub":
+        raise DataError(f"edge weights must be numbers, not {weight.dtype}")
+    weight = weight.astype(np.float32, copy=False)
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise DataError(
+            f"edge {at} (from row {source[at]} to row {target[at]}) has the weight {weight[at]}; "
+            "a weight is a finite number that is not negative"
+        )
+    return weight
+
+
+def _drop(source: Any, target: Any, weight: Any, policy: EdgePolicy) -> tuple[Any, Any, Any, int, int]:
+    zero = np.zeros(len(source), dtype=bool) if weight is None else weight == 0
+    zeros = int(zero.sum())
+    loop = (source == target) & ~zero if policy.self_loops == "drop" else np.zeros(len(source), dtype=bool)
+    loops = int(loop.sum())
+    if zeros or loops:
+        keep = ~(zero | loop)
+        source, target = source[keep], target[keep]
+        weight = None if weight is None else weight[keep]
+    return source, target, weight, zeros, loops
+
+
+def _largest_of_duplicates(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+    order = np.lexsort((weight, target, source))
+    source, target, weight = source[order], target[order], weight[order]
+    last = np.ones(len(source), dtype=bool)
+    last[:-1] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    return source[last], target[last], weight[last]
+
+
+def _symmetric(matrix: Any, how: str) -> Any:
+    opposite = matrix.T.tocsr()
+    if matrix.dtype == bool:
+        return matrix + opposite
+    if how == "max":
+        return matrix.maximum(opposite)
+    total = matrix + opposite
+    total.setdiag(total.diagonal() / 2)  # a loop is its own opposite
+    total.eliminate_zeros()
+    return total * np.float32(0.5) if how == "mean" else total

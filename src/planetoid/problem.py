@@ -1,0 +1,290 @@
+"""What a method is given: a graph, features and a few labels, checked and aligned.
+
+``fit`` of every estimator hands its arguments to :func:`check_problem` before
+any work starts, so that each mistake has one place and one message.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.graph import Graph
+from planetoid.ids import NodeIds
+
+__all__ = ["Problem", "UNLABELLED", "check_features", "check_problem", "encode_labels", "mask_labels"]
+
+UNLABELLED = -1
+
+Features = Any  # float32, csr_array or ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A checked learning problem; arrays are in node order.
+
+    Attributes
+    ----------
+    ids : NodeIds
+    graph : Graph or None
+    X : float32 ``csr_array`` or array, or None
+        A row without any entry other than zero is a node without features.
+    y : int32 array
+        Index into ``classes``, -1 where unlabelled.
+    classes : array
+        The labels as the user gave them, sorted where they can be.
+    validation : int32 array or None
+        As ``y``, for nodes that may be looked at to stop or choose, never to fit.
+    feature_names : array of str or None
+    """
+
+    ids: NodeIds
+    graph: Graph | None
+    X: Features | None
+    y: npt.NDArray[np.int32]
+    classes: npt.NDArray[Any]
+    validation: npt.NDArray[np.int32] | None = None
+    feature_names: npt.NDArray[Any] | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def labelled(self) -> npt.NDArray[np.int64]:
+        """Rows of the labelled nodes."""
+        return np.flatnonzero(self.y >= 0)
+
+    @property
+    def class_prior(self) -> npt.NDArray[np.float64]:
+        """Share of each class among the labelled nodes."""
+        counts = np.bincount(self.y[self.y >= 0], minlength=self.n_classes)
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def one_hot(self) -> npt.NDArray[np.float64]:
+        """Labels as an n x k matrix with zero rows for the unlabelled."""
+        matrix = np.zeros((self.n_nodes, self.n_classes))
+        rows = self.labelled
+        matrix[rows, self.y[rows]] = 1.0
+        return matrix
+
+    def has_features(self) -> npt.NDArray[np.bool_]:
+        """Which nodes have a feature other than zero."""
+        if self.X is None:
+            return np.zeros(self.n_nodes, dtype=bool)
+        if sparse.issparse(self.X):
+            return np.diff(self.X.indptr) > 0
+        return np.asarray(self.X.any(axis=1))
+
+
+def mask_labels(y: npt.ArrayLike, rows: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return a copy of ``y`` that is unlabelled everywhere but in ``rows``.
+
+    Integer (and boolean) labels are hidden by -1, all others by ``None``.
+
+    >>> mask_labels([3, 1, 2], [0, 2])
+    array([ 3, -1,  2])
+    """
+    labels = np.asarray(y)
+    if labels.dtype.kind in "iu":
+        hidden = np.full(labels.shape, UNLABELLED, dtype=np.promote_types(labels.dtype, np.int8))
+    else:
+        hidden = np.full(labels.shape, None, dtype=object)
+    hidden[rows] = labels[rows]
+    return hidden
+
+
+def check_problem(
+    X: Any,
+    y: Any,
+    graph: Any,
+    validation: Any = None,
+    *,
+    uses_features: str = "required",
+    uses_graph: str = "required",
+    who: str = "this method",
+) -> Problem:
+    """Check and align the arguments of ``fit``.
+
+    ``uses_features`` and ``uses_graph`` are ``"required"``, ``"optional"`` or
+    ``"never"``; what is never used and given all the same is ignored, with a
+    warning in the case of features.
+    """
+    if y is None:
+        raise DataError(f"{who} needs labels: y is None")
+    if graph is None and uses_graph == "required":
+        raise DataError(f"{who} learns from a graph: pass graph=... (anything that Graph.of understands)")
+    if X is None and uses_features == "required":
+        raise DataError(f"{who} learns from features: X is None")
+    if X is not None and uses_features == "never":
+        warnings.warn(f"{who} does without features: X is ignored", PlanetoidWarning, stacklevel=4)
+        X = None
+    features, names, index = (None, None, None) if X is None else check_features(X)
+    ids, checked = _align_graph(graph, features, index, y, who)
+    if features is not None:
+        features = _align_rows(features, index, ids)
+    codes, classes = encode_labels(y, ids)
+    if len(classes) == 0:
+        raise DataError(f"{who} needs labels: every entry of y is unlabelled (-1, None or NaN)")
+    if len(classes) == 1:
+        raise DataError(f"{who} needs two classes at least: every label is {classes[0]!r}")
+    held = None if validation is None else _encode_validation(validation, ids, classes)
+    return Problem(ids, checked, features, codes, classes, held, names)
+
+
+def check_features(X: Any) -> tuple[Features, npt.NDArray[Any] | None, Any]:
+    """Return features as float32 (CSR or dense), column names and row ids where X has them."""
+    names = index = None
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if hasattr(X, "columns") and hasattr(X, "index"):
+        index = _row_ids(X)
+        names = np.asarray([str(name) for name in X.columns], dtype=object)
+        wrong = [str(name) for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
+        if wrong:
+            raise DataError(f"feature column {wrong[0]!r} is not numeric; encode it or leave it out")
+        X = X.to_numpy(dtype=np.float32)
+    if sparse.issparse(X):
+        features: Features = sparse.csr_array(X, dtype=np.float32)
+        if not features.has_canonical_format:
+            features = features.copy()
+            features.sum_duplicates()
+        if not features.data.all():
+            features = features.copy()
+            features.eliminate_zeros()
+        data = features.data
+    else:
+        try:
+            features = data = np.asarray(X, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"features must be numbers: {error}") from None
+    if features.ndim != 2:
+        raise DataError(f"X has {features.ndim} dimension(s); it must have two, a row for each node")
+    finite = np.isfinite(data)
+    if not finite.all():
+        row, column = _place(features, finite)
+        raise DataError(
+            f"X has a NaN or an infinity in row {row}, column {column}; fill it, or make the row zero if it has no features"
+        )
+    return features, names, index
+
+
+def encode_labels(y: Any, ids: NodeIds) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Return a code for each node (-1: unlabelled) and the classes that the codes point to."""
+    labels = _label_column(y, ids)
+    known = [label for label in labels if not _is_unlabelled(label)]
+    try:
+        distinct = sorted(set(known))
+    except TypeError:
+        distinct = list(dict.fromkeys(known))
+    code = {label: k for k, label in enumerate(distinct)}
+    codes = np.array([-1 if _is_unlabelled(label) else code[label] for label in labels], dtype=np.int32)
+    return codes, _as_classes(distinct)
+
+
+def _align_graph(graph: Any, features: Features | None, index: Any, y: Any, who: str) -> tuple[NodeIds, Graph | None]:
+    n_rows = features.shape[0] if features is not None else None
+    if n_rows is None and not isinstance(y, Mapping) and hasattr(y, "__len__"):
+        n_rows = len(y)
+    if graph is None:
+        if index is not None:
+            return NodeIds(index), None
+        if n_rows is None:
+            raise DataError(f"{who}: nothing tells how many nodes there are; give X, a graph, or y as an array")
+        return NodeIds(n_rows), None
+    given = Graph.of(graph)
+    if index is None and n_rows is not None and n_rows > given.n_nodes and not isinstance(graph, Graph):
+        # Bare edges of row numbers do not mention isolated nodes; the other arrays do.
+        rows = given.node_ids
+        if rows.dtype.kind in "iu" and (len(rows) == 0 or (rows.min() >= 0 and rows.max() < n_rows)):
+            given = given.with_nodes(n_rows)
+    return given.ids, given
+
+
+def _align_rows(features: Features, index: Any, ids: NodeIds) -> Features:
+    if index is not None:
+        rows = NodeIds(index).rows(ids.to_numpy())
+        unknown = len(index) - int((rows >= 0).sum())
+        if unknown == len(index):
+            raise DataError("no row of X has the id of a node in the graph: is the index of X the node id?")
+        if unknown:
+            warnings.warn(
+                f"{unknown:,} rows of X belong to no node of the graph and are ignored", PlanetoidWarning, stacklevel=6
+            )
+        placed = np.zeros((len(ids), features.shape[1]), dtype=np.float32)
+        placed[rows >= 0] = features[rows[rows >= 0]]
+        return placed
+    if features.shape[0] != len(ids):
+        raise DataError(
+            f"X has {features.shape[0]:,} rows but the graph has {len(ids):,} nodes; X needs one row a node, in graph order"
+        )
+    return features
+
+
+def _label_column(y: Any, ids: NodeIds) -> list[Any]:
+    if isinstance(y, Mapping):
+        labels: list[Any] = [None] * len(ids)
+        for row, label in zip(ids.known_rows(list(y)), y.values(), strict=True):
+            labels[row] = label
+        return labels
+    labels = y.tolist() if hasattr(y, "tolist") else list(y)
+    if len(labels) != len(ids):
+        raise DataError(
+            f"y has {len(labels):,} entries but there are {len(ids):,} nodes; "
+            "give one entry a node (-1, None or NaN: unlabelled), or a dict {node id: label}"
+        )
+    if labels and isinstance(labels[0], list):
+        raise DataError("y has two dimensions; give one label a node")
+    return labels
+
+
+def _encode_validation(validation: Any, ids: NodeIds, classes: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    codes, found = encode_labels(validation, ids)
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    if len(found) == 0:
+        raise DataError("validation has no label: pass None, or labels of the nodes that may be looked at")
+    unknown = [label for label in found.tolist() if label not in place]
+    if unknown:
+        raise DataError(f"validation has the class {unknown[0]!r}, which no node in y has")
+    renumber = np.array([place[label] for label in found.tolist()] + [-1], dtype=np.int32)
+    return renumber[codes]
+
+
+def _is_unlabelled(label: Any) -> bool:
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        return True
+    return not isinstance(label, (str, bool)) and bool(label == UNLABELLED) or type(label).__name__ == "NAType"
+
+
+def _as_classes(distinct: list[Any]) -> npt.NDArray[Any]:
+    if all(type(label) is int for label in distinct) or all(type(label) is bool for label in distinct):
+        return np.array(distinct)
+    if all(isinstance(label, float) and label.is_integer() for label in distinct):
+        return np.array(distinct, dtype=np.int64)  # integers that a NaN turned into floats
+    classes = np.empty(len(distinct), dtype=object)
+    classes[:] = distinct
+    return classes
+
+
+def _row_ids(frame: Any) -> Any:
+    plain = type(frame.index).__name__ == "RangeIndex" and frame.index.start == 0 and frame.index.step == 1
+    return None if plain else frame.index.to_numpy()
+
+
+def _place(features: Features, finite: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    if sparse.issparse(features):
+        at = int(np.flatnonzero(~finite)[0])
+        return int(np.searchsorted(features.indptr, at, side="right") - 1), int(features.indices[at])
+    row, column = np.argwhere(~finite)[0]
+    return int(row), int(column)
