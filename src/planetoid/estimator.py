@@ -103,7 +103,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
         """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
-        return self.classes_[self.predict_proba(X, nodes=nodes).argmax(axis=1)]  # type: ignore[no-any-return]
+        probabilities = self.predict_proba(X, nodes=nodes)  # first, for it says if nothing was fitted
+        return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
     @property
     def transduction_(self) -> npt.NDArray[Any]:
