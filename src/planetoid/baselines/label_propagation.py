@@ -80,17 +80,20 @@ class LabelPropagation(GraphClassifier):
         assert problem.graph is not None
         adjacency = symmetric_adjacency(problem.graph)
         degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
-        clamped = problem.one_hot()
-        unlabelled = problem.y < 0
-        reached = _shares_component(problem.graph.components(), ~unlabelled)
-        system = System(adjacency, degrees, adjacency @ clamped, unlabelled & reached)
+        labelled = problem.y >= 0
+        free = ~labelled & _shares_component(problem.graph.components(), labelled)
+        # A constant is harmonic, so we solve for the deviation from the class prior: what an
+        # iteration that ends too early has not reached then has the prior, not nothing.
+        prior = problem.class_prior
+        deviation = np.where(labelled[:, None], problem.one_hot() - prior, 0.0)
+        system = System(adjacency, degrees, adjacency @ deviation, free)
         solution = solve(system, self.solver, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
         solution.warn_unless_converged(type(self).__name__, self.tol)
         self.n_iter_ = solution.n_iter
-        scores = np.clip(solution.values, 0.0, None)
+        scores = np.where(free[:, None], np.clip(solution.values + prior, 0.0, None), 0.0)
         if self.class_mass_normalization:
-            scores = class_mass_normalized(scores, problem.class_prior)
-        return np.asarray(scores + clamped)
+            scores = class_mass_normalized(scores, prior)
+        return np.asarray(scores + problem.one_hot())
 
 
 def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64]) -> Probabilities:

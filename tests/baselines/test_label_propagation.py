@@ -1,0 +1,132 @@
+"""LabelPropagation against hand-made values and the dense closed form."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import planetoid as pl
+from planetoid.baselines import propagation
+from planetoid.baselines.label_propagation import class_mass_normalized
+from planetoid.errors import ParameterError, PlanetoidWarning
+
+SOLVERS = ("direct", "cg", "iterative")
+TIGHT = {"tol": 1e-7, "max_iter": 20_000}
+
+
+def random_weighted_graph(n, seed, density=0.1):
+    """A connected symmetric matrix: a ring and random chords."""
+    rng = np.random.default_rng(seed)
+    chords = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
+    ring = np.zeros((n, n))
+    ring[np.arange(n), (np.arange(n) + 1) % n] = 0.1 + rng.random(n)
+    matrix = np.maximum(chords, np.triu(ring + ring.T, 1)).astype(np.float32)
+    return matrix + matrix.T
+
+
+def few_labels(n, n_classes, seed):
+    rng = np.random.default_rng(seed)
+    y = np.full(n, -1)
+    y[rng.choice(n, 3 * n_classes, replace=False)] = np.tile(np.arange(n_classes), 3)
+    return y
+
+
+def harmonic(matrix, y):
+    """The closed form of Zhu et al.: f_u = (D_uu - W_uu)^-1 W_ul y_l."""
+    known = y >= 0
+    one_hot = np.eye(y.max() + 1)[y[known]]
+    laplacian = np.diag(matrix.sum(axis=1, dtype=float)) - matrix
+    scores = np.zeros((len(y), one_hot.shape[1]))
+    scores[known] = one_hot
+    scores[~known] = np.linalg.solve(laplacian[~known][:, ~known], matrix[~known][:, known].astype(float) @ one_hot)
+    return scores
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_the_dense_closed_form(solver, seed):
+    matrix, y = random_weighted_graph(60, seed), few_labels(60, 3, seed)
+    found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix)).predict_proba()
+    np.testing.assert_allclose(found, harmonic(matrix, y), atol=2e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_path_and_star_by_hand(solver):
+    path = pl.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=[0, -1, -1, -1, 1], graph=path).predict_proba()
+    np.testing.assert_allclose(found[:, 0], [1, 0.75, 0.5, 0.25, 0], atol=1e-5)
+    # resistors in series: 1 over weight 3 + 1 over weight 1 makes 3/4 of the drop lie on the second edge
+    weighted = pl.Graph.from_edges([0, 1], [1, 2], [3.0, 1.0])
+    found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=[0, -1, 1], graph=weighted).predict_proba()
+    np.testing.assert_allclose(found[1], [0.75, 0.25], atol=1e-5)
+    # the centre of a star is the weighted mean of its labelled leaves, a bare leaf is its centre
+    star = pl.Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4], [1.0, 2.0, 5.0, 4.0])
+    found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=[-1, 0, 1, 2, -1], graph=star).predict_proba()
+    np.testing.assert_allclose(found[0], [1 / 8, 2 / 8, 5 / 8], atol=1e-5)
+    np.testing.assert_allclose(found[4], found[0], atol=1e-5)
+
+
+def test_class_mass_normalisation_gives_the_label_proportions():
+    matrix, y = random_weighted_graph(80, 5), few_labels(80, 2, 5)
+    prior = np.bincount(y[y >= 0]) / (y >= 0).sum()
+    scaled = class_mass_normalized(harmonic(matrix, y)[y < 0], prior)
+    np.testing.assert_allclose(scaled.sum(axis=0), prior)
+    model = pl.LabelPropagation(class_mass_normalization=True, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix))
+    expected = scaled / scaled.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba()[y < 0], expected, atol=1e-5)
+    np.testing.assert_array_equal(model.predict()[y >= 0], y[y >= 0])
+
+
+@pytest.mark.parametrize("solver", ["cg", "iterative"])
+def test_same_bits_for_any_number_of_threads(solver, monkeypatch):
+    matrix, y = random_weighted_graph(200, 1, 0.03), few_labels(200, 4, 1)
+    plain = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix)).predict_proba()
+    monkeypatch.setattr(propagation, "ROWS_PER_TASK", 7)
+    for n_jobs in (1, 2, 5, -1):
+        model = pl.LabelPropagation(solver=solver, n_jobs=n_jobs, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix))
+        assert np.array_equal(model.predict_proba(), plain)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_components_without_a_label_get_the_prior_and_one_warning(solver):
+    graph = pl.Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5], nodes=7)
+    model = pl.LabelPropagation(solver=solver)
+    with pytest.warns(PlanetoidWarning, match="nothing about 4 of 7 nodes") as caught:
+        model.fit(y=["a", None, "b"] + [None] * 4, graph=graph)
+    assert len(caught) == 1
+    np.testing.assert_allclose(model.predict_proba()[3:], 0.5)
+    np.testing.assert_allclose(model.predict_proba()[1], [0.5, 0.5], atol=1e-5)
+
+
+def test_a_directed_edge_pulls_at_both_ends():
+    edges = ([0, 2], [1, 1])
+    directed = pl.Graph.from_edges(*edges, directed=True)
+    found = pl.LabelPropagation().fit(y=[-1, 0, 1], graph=directed).predict_proba()
+    np.testing.assert_allclose(found[0], [1, 0])
+    undirected = pl.LabelPropagation().fit(y=[-1, 0, 1], graph=pl.Graph.from_edges(*edges))
+    np.testing.assert_allclose(found, undirected.predict_proba())
+
+
+@pytest.mark.parametrize("solver", ["cg", "iterative"])
+def test_says_when_it_did_not_converge(solver):
+    path = pl.Graph.from_edges(np.arange(50), np.arange(1, 51))
+    labels = {0: "a", 50: "b"}
+    with pytest.warns(PlanetoidWarning, match="did not converge: after 3 iterations"):
+        pl.LabelPropagation(solver=solver, max_iter=3).fit(y=labels, graph=path)
+
+
+def test_a_large_path_needs_few_steps_of_conjugate_gradients():
+    path = pl.Graph.from_edges(np.arange(3000), np.arange(1, 3001))
+    model = pl.LabelPropagation(max_iter=3000).fit(y={0: "a", 3000: "b"}, graph=path)
+    assert model.n_iter_ > 1  # above the limit of the factorisation
+    np.testing.assert_allclose(model.predict_proba()[:, 0], np.linspace(1, 0, 3001), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [({"solver": "magic"}, "solver='magic'"), ({"tol": -1}, "tol=-1"), ({"max_iter": 0}, "max_iter=0")],
+)
+def test_refuses_what_cannot_work(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        pl.LabelPropagation(**parameters).fit(y=[0, 1], graph=[(0, 1)])
+    with pytest.raises(ParameterError, match="n_jobs=0"):
+        pl.LabelPropagation(n_jobs=0, solver="cg").fit(y=[0, -1, 1], graph=[(0, 1), (1, 2)])

@@ -1,0 +1,340 @@
+"""One contract for every method: whatever is in ``pl.METHODS`` goes through all of this.
+
+What is asked of a method follows from its class attributes ``uses_features``,
+``uses_graph`` and ``inductive``. A method that is slow with its defaults gets
+lighter parameters in ``FAST``.
+"""
+
+import random
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import planetoid as pl
+from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
+
+FAST: dict[str, dict[str, object]] = {}
+
+CLASSES = ("amber", "birch", "cedar")
+SIZE = 15  # nodes a class
+N = SIZE * len(CLASSES)
+WORDS = 5  # words a class, and as many that belong to none
+
+
+def blocks_of(rng, truth):
+    """Feature rows in which most words are of the node's own class."""
+    chance = np.full((len(truth), WORDS * (len(CLASSES) + 1)), 0.1)
+    for k in range(len(CLASSES)):
+        chance[truth == k, k * WORDS : (k + 1) * WORDS] = 0.7
+    rows = (rng.random(chance.shape) < chance).astype(np.float32)
+    rows[np.arange(len(truth)), truth * WORDS] = 1.0
+    return rows
+
+
+class Toy:
+    """Three communities whose words and edges agree; three labels in each."""
+
+    def __init__(self):
+        rng = np.random.default_rng(7)
+        self.truth = np.repeat(np.arange(len(CLASSES)), SIZE)
+        same = self.truth[:, None] == self.truth[None, :]
+        edge = np.triu(rng.random((N, N)) < np.where(same, 0.4, 0.01), 1)
+        edge[np.arange(N - 1), np.arange(1, N)] = self.truth[1:] == self.truth[:-1]  # no node is left alone
+        self.edges = np.nonzero(edge)
+        self.graph = pl.Graph.from_edges(*self.edges, nodes=N)
+        self.X = blocks_of(rng, self.truth)
+        self.new_truth = np.tile(np.arange(len(CLASSES)), 10)
+        self.X_new = blocks_of(rng, self.new_truth)
+        self.labelled = np.concatenate([np.flatnonzero(self.truth == k)[[0, 5, 10]] for k in range(len(CLASSES))])
+        self.y = pl.mask_labels(self.truth, self.labelled)
+        self.names = pl.mask_labels(np.array(CLASSES, dtype=object)[self.truth], self.labelled)
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return Toy()
+
+
+def make(method, **parameters):
+    cls = pl.METHODS[method]
+    chosen = {**FAST.get(method, {}), **parameters}
+    if "random_state" in cls().get_params():
+        chosen.setdefault("random_state", 0)
+    return cls(**chosen)
+
+
+def fit(method, X, y, graph, *, model=None, **parameters):
+    """Fit with what the method uses, and nothing else."""
+    model = make(method, **parameters) if model is None else model
+    uses = pl.METHODS[method]
+    given = {} if uses.uses_graph == "never" else {"graph": graph}
+    return model.fit(None if uses.uses_features == "never" else X, y, **given)
+
+
+def assert_distributions(probabilities, n_rows, n_classes):
+    assert probabilities.shape == (n_rows, n_classes)
+    assert np.isfinite(probabilities).all()
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", list(pl.METHODS))
+class TestContract:
+    @pytest.fixture(autouse=True)
+    def _kind(self, method):
+        self.cls = pl.METHODS[method]
+        self.by_features = self.cls.uses_features != "never"
+        self.by_graph = self.cls.uses_graph != "never"
+
+    # ---- what comes out ------------------------------------------------------
+
+    def test_labels_the_rest_of_an_easy_graph(self, method, toy):
+        model = fit(method, toy.X, toy.y, toy.graph)
+        assert (model.predict() == toy.truth).mean() >= 0.9
+        assert_distributions(model.predict_proba(), N, len(CLASSES))
+        np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+        np.testing.assert_array_equal(model.transduction_, model.predict())
+        np.testing.assert_array_equal(model.label_distributions_, model.predict_proba())
+        np.testing.assert_array_equal(model.predict(), model.classes_[model.predict_proba().argmax(axis=1)])
+
+    def test_fit_returns_the_model_and_can_be_called_again(self, method, toy):
+        model = make(method)
+        assert fit(method, toy.X, toy.y, toy.graph, model=model) is model
+        first = model.predict_proba()
+        fit(method, toy.X, toy.names, toy.graph, model=model)
+        assert list(model.classes_) == list(CLASSES)
+        np.testing.assert_array_equal(model.predict_proba(), first)
+
+    def test_string_labels_and_every_mark_of_the_unlabelled(self, method, toy):
+        expected = fit(method, toy.X, toy.y, toy.graph).predict_proba()
+        as_float = np.where(toy.y < 0, np.nan, toy.y)
+        for y in (toy.names, toy.y.tolist(), as_float, pd.Series(as_float), [None if k < 0 else k for k in toy.y]):
+            np.testing.assert_array_equal(fit(method, toy.X, y, toy.graph).predict_proba(), expected)
+        labels = fit(method, toy.X, toy.names, toy.graph).predict()
+        assert set(labels) <= set(CLASSES)
+
+    def test_node_ids_dict_labels_and_nodes(self, method, toy):
+        ids = [f"node_{k}" for k in range(N)]
+        labels = {ids[k]: CLASSES[toy.truth[k]] for k in toy.labelled[::-1]}
+        X = pd.DataFrame(toy.X, index=ids)
+        named = pl.Graph.from_edges(*([ids[k] for k in end] for end in toy.edges), nodes=ids)
+        model = fit(method, X, labels, named)
+        plain = fit(method, toy.X, toy.names, toy.graph)
+        np.testing.assert_array_equal(model.predict_proba(), plain.predict_proba())
+        asked = ["node_17", "node_4", "node_17"]
+        np.testing.assert_array_equal(model.predict(nodes=asked), model.predict()[[17, 4, 17]])
+        np.testing.assert_array_equal(model.predict_proba(nodes=asked), model.predict_proba()[[17, 4, 17]])
+        with pytest.raises(DataError, match="nobody"):
+            model.predict(nodes=["node_1", "nobody"])
+
+    def test_validation_labels_are_taken(self, method, toy):
+        held = pl.mask_labels(toy.truth, [1, 16, 31])
+        uses = {"graph": toy.graph} if self.by_graph else {}
+        X = toy.X if self.by_features else None
+        model = make(method).fit(X, toy.y, validation=held, **uses)
+        assert (model.predict() == toy.truth).mean() >= 0.9
+        with pytest.raises(DataError, match="validation has the class 9"):
+            make(method).fit(X, toy.y, validation={3: 9}, **uses)
+
+    # ---- features ------------------------------------------------------------
+
+    def test_sparse_rows_and_tables_mean_the_same(self, method, toy):
+        if not self.by_features:
+            pytest.skip("does without features")
+        dense = fit(method, toy.X, toy.y, toy.graph)
+        for X in (sparse.csr_array(toy.X), sparse.csc_matrix(toy.X), pd.DataFrame(toy.X).add_prefix("w")):
+            model = fit(method, X, toy.y, toy.graph)
+            np.testing.assert_array_equal(model.predict(), dense.predict())
+            assert model.n_features_in_ == toy.X.shape[1]
+
+    def test_table_rows_are_aligned_by_node_id(self, method, toy):
+        if self.cls.uses_features == "never" or not self.by_graph:
+            pytest.skip("has not both features and a graph")
+        shuffled = np.random.default_rng(0).permutation(N)
+        X = pd.DataFrame(toy.X[shuffled], index=shuffled)
+        expected = fit(method, toy.X, toy.y, toy.graph).predict_proba()
+        np.testing.assert_array_equal(fit(method, X, toy.y, toy.graph).predict_proba(), expected)
+
+    def test_says_that_unused_features_are_ignored(self, method, toy):
+        if self.by_features:
+            pytest.skip("uses features")
+        with pytest.warns(PlanetoidWarning, match="X is ignored"):
+            model = make(method).fit(toy.X, toy.y, graph=toy.graph)
+        np.testing.assert_array_equal(model.predict_proba(), fit(method, None, toy.y, toy.graph).predict_proba())
+
+    # ---- new rows ------------------------------------------------------------
+
+    def test_new_rows(self, method, toy):
+        model = fit(method, toy.X, toy.y, toy.graph)
+        if not self.cls.inductive:
+            with pytest.raises(NotInductiveError, match=r"predict\(nodes="):
+                model.predict(toy.X_new)
+            return
+        assert (model.predict(toy.X_new) == toy.new_truth).mean() >= 0.8
+        assert_distributions(model.predict_proba(toy.X_new), len(toy.X_new), len(CLASSES))
+        np.testing.assert_array_equal(model.predict(sparse.csr_array(toy.X_new)), model.predict(toy.X_new))
+        with pytest.raises(DataError, match="fitted on"):
+            model.predict(toy.X_new[:, 1:])
+        with pytest.raises(DataError, match="not both"):
+            model.predict(toy.X_new, nodes=[0])
+
+    def test_new_tables_go_by_column_name(self, method, toy):
+        if not self.cls.inductive:
+            pytest.skip("transductive")
+        columns = [f"w{k}" for k in range(toy.X.shape[1])]
+        model = fit(method, pd.DataFrame(toy.X, columns=columns), toy.y, toy.graph)
+        table = pd.DataFrame(toy.X_new, columns=columns)
+        expected = model.predict_proba(table)
+        turned = table[columns[::-1]].assign(unheard_of=1.0)
+        np.testing.assert_array_equal(model.predict_proba(turned), expected)
+        np.testing.assert_array_equal(model.predict_proba(toy.X_new), expected)
+        with pytest.raises(DataError, match="'w3'"):
+            model.predict(table.drop(columns="w3"))
+
+    # ---- graphs --------------------------------------------------------------
+
+    def test_the_same_graph_in_any_form(self, method, toy):
+        if not self.by_graph:
+            pytest.skip("sees no graph")
+        other = nx.Graph()
+        other.add_nodes_from(range(N))
+        other.add_edges_from(zip(*toy.edges, strict=True))
+        matrix = sparse.coo_array((np.ones(len(toy.edges[0])), toy.edges), shape=(N, N))
+        expected = fit(method, toy.X, toy.y, toy.graph).predict_proba()
+        for graph in (matrix, (matrix + matrix.T).tocsr(), other, toy.edges):
+            np.testing.assert_array_equal(fit(method, toy.X, toy.y, graph).predict_proba(), expected)
+
+    @pytest.mark.parametrize("stronger", [0, 1])
+    def test_weights_decide(self, method, stronger):
+        """A node tied to one class by weight 1 and to the other by weight 10 becomes the other."""
+        if not self.by_graph:
+            pytest.skip("sees no graph")
+        size, middle = 6, 12
+        inside = [(i, j, 1.0) for k in (0, size) for i in range(k, k + size) for j in range(i + 1, k + size)]
+        ties = [(middle, k * size + i, 10.0 if k == stronger else 1.0) for k in (0, 1) for i in range(3)]
+        X = np.zeros((13, 3), dtype=np.float32)
+        X[:size, 0] = X[size:middle, 1] = X[middle, 2] = 1.0  # the features of the middle say nothing
+        labels = {0: "A", 4: "A", 5: "A", size: "B", size + 4: "B", size + 5: "B"}
+        model = fit(method, X, labels, pl.Graph.of(inside + ties))
+        assert model.predict(nodes=[middle])[0] == "AB"[stronger]
+
+    def test_several_components(self, method, toy):
+        if not self.by_graph:
+            pytest.skip("sees no graph")
+        same = toy.truth[toy.edges[0]] == toy.truth[toy.edges[1]]
+        apart = pl.Graph.from_edges(*(end[same] for end in toy.edges), nodes=N)
+        model = fit(method, toy.X, toy.y, apart)
+        assert_distributions(model.predict_proba(), N, len(CLASSES))
+        assert (model.predict() == toy.truth).mean() >= 0.9
+
+    def test_isolated_nodes(self, method, toy):
+        if not self.by_graph:
+            pytest.skip("sees no graph")
+        graph = toy.graph.with_nodes(N + 2)
+        X = np.vstack([toy.X, toy.X[[0, SIZE]]])
+        y = np.append(toy.y, [-1, -1])
+        if self.by_features:
+            model = fit(method, X, y, graph)
+        else:
+            with pytest.warns(PlanetoidWarning, match="nothing about 2 of 47 nodes") as caught:
+                model = fit(method, X, y, graph)
+            assert len(caught) == 1
+            np.testing.assert_allclose(model.predict_proba()[N:], 1 / 3, atol=1e-6)
+        assert_distributions(model.predict_proba(), N + 2, len(CLASSES))
+        assert (model.predict()[:N] == toy.truth).mean() >= 0.9
+
+    def test_labels_on_isolated_nodes_are_kept(self, method, toy):
+        if not self.by_graph:
+            pytest.skip("sees no graph")
+        graph = toy.graph.with_nodes(N + 1)
+        X = np.vstack([toy.X, toy.X[[SIZE]]])
+        model = fit(method, X, np.append(toy.y, 1), graph)
+        assert_distributions(model.predict_proba(), N + 1, len(CLASSES))
+        assert (model.predict()[:N] == toy.truth).mean() >= 0.9
+
+    # ---- habits of scikit-learn ----------------------------------------------
+
+    def test_parameters(self, method, toy):
+        model = make(method)
+        parameters = model.get_params()
+        assert clone(model).get_params() == parameters
+        assert model.set_params(**parameters) is model
+        for name, value in parameters.items():
+            assert getattr(model, name) is value
+        fitted = fit(method, toy.X, toy.y, toy.graph, model=model)
+        assert fitted.get_params() == parameters
+        with pytest.raises(NotFittedError):
+            clone(fitted).predict()
+
+    def test_says_nothing_before_it_is_fitted(self, method):
+        with pytest.raises(NotFittedError):
+            make(method).predict()
+
+    # ---- mistakes ------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("labels", "message"),
+        [
+            (None, "needs labels"),
+            ([-1] * N, "every entry of y is unlabelled"),
+            ([1] + [-1] * (N - 1), "two classes"),
+            ({0: "a", N: "b"}, f"not in the graph: {N}"),
+            ([0, 1, -1], "y has 3 entries"),
+        ],
+    )
+    def test_wrong_labels(self, method, toy, labels, message):
+        with pytest.raises(DataError, match=message):
+            fit(method, toy.X, labels, toy.graph)
+
+    def test_wrong_or_missing_inputs(self, method, toy):
+        if self.cls.uses_features == "required":
+            with pytest.raises(DataError, match="X is None"):
+                make(method).fit(None, toy.y, graph=toy.graph)
+        if self.cls.uses_graph == "required":
+            with pytest.raises(DataError, match="pass graph="):
+                make(method).fit(toy.X if self.by_features else None, toy.y)
+        if self.by_features:
+            with pytest.raises(DataError, match="NaN or an infinity in row 2, column 1"):
+                fit(method, np.where(np.arange(toy.X.size).reshape(toy.X.shape) == 41, np.nan, toy.X), toy.y, toy.graph)
+        if self.by_features and self.by_graph:
+            with pytest.raises(DataError, match=f"X has {N - 1} rows"):
+                fit(method, toy.X[:-1], toy.y, toy.graph)
+
+    # ---- nothing moves that should not ---------------------------------------
+
+    def test_same_seed_same_bits(self, method, toy):
+        first = fit(method, sparse.csr_array(toy.X), toy.y, toy.graph).predict_proba()
+        second = fit(method, sparse.csr_array(toy.X), toy.y, toy.graph).predict_proba()
+        np.testing.assert_array_equal(first, second)
+        if "n_jobs" in make(method).get_params():
+            shared = fit(method, sparse.csr_array(toy.X), toy.y, toy.graph, n_jobs=2).predict_proba()
+            np.testing.assert_array_equal(first, shared)
+
+    def test_global_generators_are_left_alone(self, method, toy):
+        import torch
+
+        numpy_before, torch_before = np.random.get_state()[1].copy(), torch.get_rng_state()  # noqa: NPY002
+        python_before = random.getstate()
+        fit(method, toy.X, toy.y, toy.graph)
+        np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # noqa: NPY002
+        assert torch.equal(torch.get_rng_state(), torch_before)
+        assert random.getstate() == python_before
+
+    def test_inputs_are_left_alone(self, method, toy):
+        X, y = sparse.csr_array(toy.X), toy.y.copy()
+        for array in (X.data, X.indices, X.indptr, y):
+            array.flags.writeable = False
+        model = fit(method, X, y, toy.graph)
+        dense = toy.X.copy()
+        dense.flags.writeable = False
+        fit(method, dense, y, toy.graph)
+        if self.cls.inductive:
+            model.predict(X)
+            model.predict(dense)
+        with pytest.raises(ValueError, match="read-only"):
+            model.predict_proba()[0, 0] = 1.0
