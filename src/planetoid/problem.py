@@ -18,10 +18,9 @@ from scipy import sparse
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
+from planetoid.labels import UNLABELLED, is_unlabelled, mask_labels
 
-__all__ = ["Problem", "UNLABELLED", "check_features", "check_problem", "encode_labels", "mask_labels"]
-
-UNLABELLED = -1
+__all__ = ["UNLABELLED", "Problem", "check_features", "check_problem", "encode_labels", "mask_labels"]
 
 Features = Any  # float32, csr_array or ndarray
 
@@ -84,25 +83,8 @@ class Problem:
         if self.X is None:
             return np.zeros(self.n_nodes, dtype=bool)
         if sparse.issparse(self.X):
-            return np.diff(self.X.indptr) > 0
+            return np.asarray(np.diff(self.X.indptr) > 0)
         return np.asarray(self.X.any(axis=1))
-
-
-def mask_labels(y: npt.ArrayLike, rows: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return a copy of ``y`` that is unlabelled everywhere but in ``rows``.
-
-    Integer (and boolean) labels are hidden by -1, all others by ``None``.
-
-    >>> mask_labels([3, 1, 2], [0, 2])
-    array([ 3, -1,  2])
-    """
-    labels = np.asarray(y)
-    if labels.dtype.kind in "iu":
-        hidden = np.full(labels.shape, UNLABELLED, dtype=np.promote_types(labels.dtype, np.int8))
-    else:
-        hidden = np.full(labels.shape, None, dtype=object)
-    hidden[rows] = labels[rows]
-    return hidden
 
 
 def check_problem(
@@ -175,22 +157,33 @@ def check_features(X: Any) -> tuple[Features, npt.NDArray[Any] | None, Any]:
     if not finite.all():
         row, column = _place(features, finite)
         raise DataError(
-            f"X has a NaN or an infinity in row {row}, column {column}; fill it, or make the row zero if it has no features"
+            f"X has a NaN or an infinity in row {row}, column {column}; "
+            "fill it, or make the row zero if it has no features"
         )
     return features, names, index
 
 
 def encode_labels(y: Any, ids: NodeIds) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return a code for each node (-1: unlabelled) and the classes that the codes point to."""
+    if isinstance(y, np.ndarray) and y.dtype.kind in "iu" and y.shape == (len(ids),):
+        return _encode_integers(y)  # millions of nodes in a blink
     labels = _label_column(y, ids)
-    known = [label for label in labels if not _is_unlabelled(label)]
+    known = [label for label in labels if not is_unlabelled(label)]
     try:
         distinct = sorted(set(known))
     except TypeError:
         distinct = list(dict.fromkeys(known))
     code = {label: k for k, label in enumerate(distinct)}
-    codes = np.array([-1 if _is_unlabelled(label) else code[label] for label in labels], dtype=np.int32)
+    codes = np.array([-1 if is_unlabelled(label) else code[label] for label in labels], dtype=np.int32)
     return codes, _as_classes(distinct)
+
+
+def _encode_integers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    known = y != UNLABELLED
+    classes, found = np.unique(y[known], return_inverse=True)
+    codes = np.full(len(y), UNLABELLED, dtype=np.int32)
+    codes[known] = found
+    return codes, classes.astype(np.int64)
 
 
 def _align_graph(graph: Any, features: Features | None, index: Any, y: Any, who: str) -> tuple[NodeIds, Graph | None]:
@@ -227,7 +220,8 @@ def _align_rows(features: Features, index: Any, ids: NodeIds) -> Features:
         return placed
     if features.shape[0] != len(ids):
         raise DataError(
-            f"X has {features.shape[0]:,} rows but the graph has {len(ids):,} nodes; X needs one row a node, in graph order"
+            f"X has {features.shape[0]:,} rows but the graph has {len(ids):,} nodes; "
+            "X needs one row a node, in graph order"
         )
     return features
 
@@ -259,12 +253,6 @@ def _encode_validation(validation: Any, ids: NodeIds, classes: npt.NDArray[Any])
         raise DataError(f"validation has the class {unknown[0]!r}, which no node in y has")
     renumber = np.array([place[label] for label in found.tolist()] + [-1], dtype=np.int32)
     return renumber[codes]
-
-
-def _is_unlabelled(label: Any) -> bool:
-    if label is None or (isinstance(label, float) and np.isnan(label)):
-        return True
-    return not isinstance(label, (str, bool)) and bool(label == UNLABELLED) or type(label).__name__ == "NAType"
 
 
 def _as_classes(distinct: list[Any]) -> npt.NDArray[Any]:
