@@ -17,6 +17,8 @@ __all__ = ["CLASSES", "METHODS"]
 CLASSES = {
     "Feat": ("feat", "planetoid.baselines.feat"),
     "LabelPropagation": ("lp", "planetoid.baselines.label_propagation"),
+    "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
+    "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
 }
 
 

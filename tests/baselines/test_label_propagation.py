@@ -5,29 +5,12 @@ import pytest
 from scipy import sparse
 
 import planetoid as pl
-from planetoid.baselines import propagation
-from planetoid.baselines.label_propagation import class_mass_normalized
+from planetoid.baselines import linear_system
+from planetoid.baselines.propagation import class_mass_normalized
 from planetoid.errors import ParameterError, PlanetoidWarning
 
 SOLVERS = ("direct", "cg", "iterative")
 TIGHT = {"tol": 1e-7, "max_iter": 20_000}
-
-
-def random_weighted_graph(n, seed, density=0.1):
-    """A connected symmetric matrix: a ring and random chords."""
-    rng = np.random.default_rng(seed)
-    chords = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
-    ring = np.zeros((n, n))
-    ring[np.arange(n), (np.arange(n) + 1) % n] = 0.1 + rng.random(n)
-    matrix = np.maximum(chords, np.triu(ring + ring.T, 1)).astype(np.float32)
-    return matrix + matrix.T
-
-
-def few_labels(n, n_classes, seed):
-    rng = np.random.default_rng(seed)
-    y = np.full(n, -1)
-    y[rng.choice(n, 3 * n_classes, replace=False)] = np.tile(np.arange(n_classes), 3)
-    return y
 
 
 def harmonic(matrix, y):
@@ -43,7 +26,7 @@ def harmonic(matrix, y):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("seed", range(4))
-def test_equals_the_dense_closed_form(solver, seed):
+def test_equals_the_dense_closed_form(solver, seed, random_weighted_graph, few_labels):
     matrix, y = random_weighted_graph(60, seed), few_labels(60, 3, seed)
     found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix)).predict_proba()
     np.testing.assert_allclose(found, harmonic(matrix, y), atol=2e-5)
@@ -65,7 +48,7 @@ def test_path_and_star_by_hand(solver):
     np.testing.assert_allclose(found[4], found[0], atol=1e-5)
 
 
-def test_class_mass_normalisation_gives_the_label_proportions():
+def test_class_mass_normalisation_gives_the_label_proportions(random_weighted_graph, few_labels):
     matrix, y = random_weighted_graph(80, 5), few_labels(80, 2, 5)
     prior = np.bincount(y[y >= 0]) / (y >= 0).sum()
     scaled = class_mass_normalized(harmonic(matrix, y)[y < 0], prior)
@@ -77,10 +60,10 @@ def test_class_mass_normalisation_gives_the_label_proportions():
 
 
 @pytest.mark.parametrize("solver", ["cg", "iterative"])
-def test_same_bits_for_any_number_of_threads(solver, monkeypatch):
+def test_same_bits_for_any_number_of_threads(solver, monkeypatch, random_weighted_graph, few_labels):
     matrix, y = random_weighted_graph(200, 1, 0.03), few_labels(200, 4, 1)
     plain = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix)).predict_proba()
-    monkeypatch.setattr(propagation, "ROWS_PER_TASK", 7)
+    monkeypatch.setattr(linear_system, "ROWS_PER_TASK", 7)
     for n_jobs in (1, 2, 5, -1):
         model = pl.LabelPropagation(solver=solver, n_jobs=n_jobs, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix))
         assert np.array_equal(model.predict_proba(), plain)

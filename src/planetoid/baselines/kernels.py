@@ -31,7 +31,6 @@ def propagate_rows(
                 for c in range(columns):
                     total[c] += weight * old[j, c]
         for c in range(columns):
-            value = scale[i] * total[c] + bias[i, c]
-            largest = max(largest, abs(value - old[i, c]))
-            new[i, c] = value
+            new[i, c] = scale[i] * total[c] + bias[i, c]
+            largest = max(largest, abs(new[i, c] - old[i, c]))
     return largest

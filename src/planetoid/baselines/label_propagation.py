@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from planetoid.baselines.propagation import System, check_solver, solve, symmetric_adjacency
-from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.baselines.linear_system import System
+from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached, strengths, symmetric_adjacency
+from planetoid.estimator import Probabilities
 from planetoid.problem import Problem
 
 __all__ = ["LabelPropagation"]
 
 
-class LabelPropagation(GraphClassifier):
+class LabelPropagation(Propagation):
     """Labelled nodes stay as they are; any other is the mean of its neighbours.
 
     The score of class c at an unlabelled node is the chance that a random walk
@@ -69,46 +69,20 @@ class LabelPropagation(GraphClassifier):
         max_iter: int = 1000,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(solver=solver, tol=tol, max_iter=max_iter, n_jobs=n_jobs)
         self.class_mass_normalization = class_mass_normalization
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
 
     def _fit(self, problem: Problem) -> Probabilities:
-        check_solver(self.solver, self.tol, self.max_iter)
-        assert problem.graph is not None
+        self._check_parameters()
         adjacency = symmetric_adjacency(problem.graph)
-        degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
         labelled = problem.y >= 0
-        free = ~labelled & _shares_component(problem.graph.components(), labelled)
+        free = ~labelled & reached(problem)
         # A constant is harmonic, so we solve for the deviation from the class prior: what an
         # iteration that ends too early has not reached then has the prior, not nothing.
         prior = problem.class_prior
         deviation = np.where(labelled[:, None], problem.one_hot() - prior, 0.0)
-        system = System(adjacency, degrees, adjacency @ deviation, free)
-        solution = solve(system, self.solver, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
-        solution.warn_unless_converged(type(self).__name__, self.tol)
-        self.n_iter_ = solution.n_iter
-        scores = np.where(free[:, None], np.clip(solution.values + prior, 0.0, None), 0.0)
+        values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
+        scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0)
         if self.class_mass_normalization:
             scores = class_mass_normalized(scores, prior)
         return np.asarray(scores + problem.one_hot())
-
-
-def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64]) -> Probabilities:
-    """Scale the columns so that the mean of the rows, where they are known, is ``prior``.
-
-    >>> class_mass_normalized(np.array([[0.8, 0.2], [0.6, 0.4]]), np.array([0.5, 0.5])).round(3)
-    array([[0.286, 0.167],
-           [0.214, 0.333]])
-    """
-    mass = scores.sum(axis=0, dtype=np.float64)
-    weight = np.divide(prior, mass, out=np.zeros_like(prior), where=mass > 0)
-    return np.asarray(scores * weight)
-
-
-def _shares_component(components: npt.NDArray[np.int32], labelled: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    has_label = np.zeros(int(components.max()) + 1, dtype=bool)
-    has_label[components[labelled]] = True
-    return has_label[components]
