@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,11 @@ class NodeIds:
     values : iterable of hashable, or int
         The ids in row order; a plain number ``n`` stands for ``0..n-1``.
 
+    Attributes
+    ----------
+    kind : {"range", "int", "str", "object"}
+        How the ids are stored.
+
     Examples
     --------
     >>> ids = NodeIds(["a", "b", "c"])
@@ -38,9 +44,20 @@ class NodeIds:
 
     __slots__ = ("__dict__", "_store", "kind")
 
+    kind: str
+    _store: Any
+
     def __init__(self, values: Any) -> None:
         self.kind, self._store = _choose_store(values)
-        self._refuse_duplicates()
+        if not isinstance(values, NodeIds):
+            self._refuse_duplicates()
+
+    @classmethod
+    def distinct(cls, values: Any) -> NodeIds:
+        """Take ids that are known to differ from each other, without looking for duplicates."""
+        ids = cls.__new__(cls)
+        ids.kind, ids._store = _choose_store(values)
+        return ids
 
     def __len__(self) -> int:
         return self._store if self.kind == "range" else len(self._store)
@@ -60,18 +77,18 @@ class NodeIds:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NodeIds):
             return NotImplemented
-        if len(self) != len(other):
+        if len(self) != len(other) or self.kind != other.kind:
             return False
-        if self.kind == other.kind == "range":
+        if self.kind == "range":
             return True
-        if self.kind == other.kind == "str":
+        if self.kind == "str":
             return bool(self._store.equals(other._store))
-        return bool(np.array_equal(self.to_numpy(), other.to_numpy()))
+        return bool(np.array_equal(self._store, other._store))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __contains__(self, node: object) -> bool:
-        return isinstance(node, Hashable) and self._row_of(node) >= 0
+        return self._row_of(node) >= 0
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(self[row]) for row in range(min(3, len(self))))
@@ -80,17 +97,13 @@ class NodeIds:
     @property
     def nbytes(self) -> int:
         """Bytes of the store (for objects, of the references alone)."""
-        if self.kind == "range":
-            return 0
-        return int(self._store.nbytes)
+        return 0 if self.kind == "range" else int(self._store.nbytes)
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return the ids as a numpy array: int64, or object for all else."""
         if self.kind == "range":
             return np.arange(self._store, dtype=np.int64)
-        if self.kind == "str":
-            return np.asarray(self._store.to_numpy(zero_copy_only=False), dtype=object)
-        return self._store.copy()  # type: ignore[no-any-return]
+        return _as_numpy(self._store) if self.kind == "str" else np.array(self._store)
 
     def to_arrow(self) -> Any:
         """Return the ids as an Arrow array, int64 or string; objects are refused."""
@@ -107,75 +120,89 @@ class NodeIds:
             raise DataError(f"there is no node {node!r} in the graph; {self._hint()}")
         return found
 
-    def rows(self, nodes: Iterable[Hashable]) -> IntArray:
-        """Return the row of each id, -1 where there is none."""
-        if self.kind in ("range", "int"):
-            return self._integer_rows(nodes)
+    def rows(self, nodes: Any) -> IntArray:
+        """Return the row of each id in an iterable, an array or an Arrow array; -1 where there is none."""
+        nodes = _listed(nodes)
         if self.kind == "str":
-            return self._string_rows(nodes)
-        lookup = self._lookup
-        return np.array([lookup.get(node, -1) for node in nodes], dtype=np.int64)
+            strings = _as_strings(nodes)
+            if strings is not None:
+                return self._string_rows(strings.cast(self._store.type))
+        elif self.kind in ("range", "int"):
+            integers = _as_integers(nodes)
+            if integers is not None:
+                return self._integer_rows(integers)
+        return np.array([self._row_of(node) for node in nodes], dtype=np.int64)
 
     def known_rows(self, nodes: Iterable[Hashable]) -> IntArray:
         """Return the row of each id, or raise ``DataError`` naming the first unknown ones."""
-        nodes = nodes if isinstance(nodes, (Sequence, np.ndarray)) else list(nodes)
-        found = self.rows(nodes)
+        listed = _listed(nodes)
+        found = self.rows(listed)
         missing = np.flatnonzero(found < 0)
         if len(missing):
-            names = ", ".join(repr(_plain(nodes[int(k)])) for k in missing[:3])
+            names = ", ".join(repr(_plain(listed[int(k)])) for k in missing[:3])
             more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
             raise DataError(f"not in the graph: {names}{more}; {self._hint()}")
         return found
 
+    def at(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the ids of the given rows, which may repeat, as an array."""
+        if self.kind == "range":
+            return np.asarray(rows, dtype=np.int64)
+        return _as_numpy(self._store.take(rows)) if self.kind == "str" else np.asarray(self._store[rows])
+
     def take(self, rows: npt.NDArray[Any]) -> NodeIds:
         """Return the ids of the given rows, in that order."""
-        if self.kind == "str":
-            import pyarrow as pa
-
-            return NodeIds(self._store.take(pa.array(np.asarray(rows, dtype=np.int64))))
+        rows = np.asarray(rows, dtype=np.int64)
         if self.kind == "range":
-            return NodeIds(np.asarray(rows, dtype=np.int64))
-        return NodeIds(self._store[rows])
+            return NodeIds(rows)
+        return NodeIds(self._store.take(rows) if self.kind == "str" else self._store[rows])
+
+    def sorted_rows(self) -> npt.NDArray[Any]:
+        """Return the rows by increasing id, of integers or strings (by code point)."""
+        return np.arange(len(self)) if self.kind == "range" else self._order
 
     @cached_property
     def _lookup(self) -> dict[Hashable, int]:
-        return {node: row for row, node in enumerate(self.to_numpy().tolist())}
+        return {node: row for row, node in enumerate(self._store.tolist())}
 
     @cached_property
-    def _order(self) -> IntArray:
-        return np.argsort(self._store, kind="stable")
+    def _order(self) -> npt.NDArray[Any]:
+        if self.kind == "int":
+            return np.argsort(self._store, kind="stable")
+        import pyarrow.compute as pc
 
-    def _row_of(self, node: Hashable) -> int:
-        if self.kind == "range":
-            is_row = isinstance(node, (int, np.integer)) and 0 <= node < self._store
-            return int(node) if is_row else -1  # type: ignore[call-overload, no-any-return]
-        return self._lookup.get(_plain(node), -1)
+        return np.asarray(pc.array_sort_indices(self._store))
 
-    def _integer_rows(self, nodes: Iterable[Hashable]) -> IntArray:
-        asked = np.asarray(nodes if isinstance(nodes, (Sequence, np.ndarray)) else list(nodes))
-        if asked.size == 0:
-            return np.empty(0, dtype=np.int64)
-        if asked.dtype.kind not in "iu":
-            return np.array([self._row_of(node) for node in asked.tolist()], dtype=np.int64)
-        asked = asked.astype(np.int64)
+    def _row_of(self, node: Any) -> int:
+        node = _plain(node)
+        if self.kind == "object":
+            try:
+                return self._lookup.get(node, -1)
+            except TypeError:  # not hashable, so no id
+                return -1
+        if self.kind == "str":
+            return self._row_of_string(node) if isinstance(node, str) else -1
+        if type(node) is not int or not -(2**63) <= node < 2**63:
+            return -1
+        return int(self._integer_rows(np.array([node]))[0])
+
+    def _row_of_string(self, node: str) -> int:
+        # By bisection: a dictionary of all ids would be many times the size of the graph.
+        place = bisect_left(range(len(self)), node, key=lambda k: self._store[int(self._order[k])].as_py())
+        row = int(self._order[place]) if place < len(self) else -1
+        return row if row >= 0 and self[row] == node else -1
+
+    def _integer_rows(self, asked: IntArray) -> IntArray:
         if self.kind == "range":
             return np.where((asked >= 0) & (asked < self._store), asked, -1)
-        if len(self) == 0:
-            return np.full(len(asked), -1, dtype=np.int64)
         place = np.searchsorted(self._store, asked, sorter=self._order)
         rows = self._order[np.minimum(place, len(self) - 1)]
         return np.where(self._store[rows] == asked, rows, -1)
 
-    def _string_rows(self, nodes: Iterable[Hashable]) -> IntArray:
-        import pyarrow as pa
+    def _string_rows(self, asked: Any) -> IntArray:
         import pyarrow.compute as pc
 
-        if not isinstance(nodes, (pa.Array, pa.ChunkedArray)):
-            nodes = list(nodes)
-            if not all(isinstance(node, str) for node in nodes):
-                return np.array([self._row_of(node) for node in nodes], dtype=np.int64)
-            nodes = pa.array(nodes, type=self._store.type)
-        found = pc.index_in(nodes.cast(self._store.type), value_set=self._store)
+        found = pc.index_in(asked, value_set=self._store)
         return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
 
     def _hint(self) -> str:
@@ -185,63 +212,68 @@ class NodeIds:
         return f"its {len(self):,} ids are {kind} such as {self[0]!r}"
 
     def _refuse_duplicates(self) -> None:
-        if self.kind == "range":
+        if self._n_distinct() == len(self):
             return
-        import pandas as pd
+        seen: set[Hashable] = set()
+        for row in range(len(self)):
+            node = self[row]
+            if node in seen:
+                raise DataError(f"node id {node!r} stands twice; every id must be there once")
+            seen.add(node)
 
-        repeated = pd.Series(self.to_numpy()).duplicated() if self.kind != "str" else _repeated(self._store)
-        if repeated is not None and repeated.any():
-            first = self[int(np.flatnonzero(repeated)[0])]
-            raise DataError(f"node id {first!r} stands twice; every id must be there once")
+    def _n_distinct(self) -> int:
+        if self.kind == "range":
+            return len(self)
+        if self.kind == "int":
+            return len(np.unique(self._store))
+        if self.kind == "object":
+            return len(self._lookup)
+        import pyarrow.compute as pc
+
+        return len(pc.unique(self._store))
 
 
 def _choose_store(values: Any) -> tuple[str, Any]:
     if isinstance(values, NodeIds):
         return values.kind, values._store
-    if isinstance(values, (int, np.integer)):
+    if isinstance(values, (int, np.integer)) and not isinstance(values, bool):
+        if values < 0:
+            raise DataError(f"{values} nodes: the number of nodes cannot be negative")
         return "range", int(values)
     if isinstance(values, range) and values.start == 0 and values.step == 1:
         return "range", len(values)
-    if type(values).__module__.startswith("pyarrow"):
-        return _choose_arrow_store(values)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return _integer_store(values)
-    listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    if listed and all(type(node) is int or isinstance(node, np.integer) for node in listed):
-        try:
-            return _integer_store(np.array(listed, dtype=np.int64))
-        except OverflowError:
-            pass
-    if listed and all(isinstance(node, str) for node in listed):
-        import pyarrow as pa
-
-        return _choose_arrow_store(pa.array(listed))
-    store = np.empty(len(listed), dtype=object)
-    for row, node in enumerate(listed):
-        if not isinstance(node, Hashable) or node is None or node != node:
-            raise DataError(f"node {row} has the id {node!r}; an id must be hashable and not missing")
-        store[row] = node
-    store.flags.writeable = False
-    return ("object", store) if len(store) else ("range", 0)
+    if _is_arrow(values):
+        return _arrow_store(values)
+    listed = _listed(values)
+    integers = _as_integers(listed)
+    if integers is not None:
+        return _integer_store(integers)
+    strings = _as_strings(listed)
+    return ("object", _object_store(listed)) if strings is None else _arrow_store(strings)
 
 
-def _choose_arrow_store(values: Any) -> tuple[str, Any]:
+def _arrow_store(values: Any) -> tuple[str, Any]:
     import pyarrow as pa
 
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if values.null_count:
-        raise DataError("a node id is missing (null)")
+        raise DataError("a node id is missing (null); every node needs one")
+    if len(values) == 0:
+        return "range", 0
     if pa.types.is_integer(values.type):
-        return _integer_store(values.to_numpy())
-    if pa.types.is_large_string(values.type) and values.nbytes < 2**31:
-        values = values.cast(pa.string())
-    return "str", values
+        return _integer_store(values.cast(pa.int64()).to_numpy())
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        raise DataError(f"node ids in an Arrow array are integers or strings, not {values.type}")
+    small = values.nbytes < 2**31  # else 32 bits do not reach to the end of the bytes
+    return "str", values.cast(pa.string() if small else pa.large_string())
 
 
 def _integer_store(values: npt.NDArray[Any]) -> tuple[str, Any]:
     values = np.ascontiguousarray(values, dtype=np.int64)
-    if len(values) and values[0] == 0 and values[-1] == len(values) - 1 and (np.diff(values) == 1).all():
+    if len(values) == 0:
+        return "range", 0
+    if values[0] == 0 and values[-1] == len(values) - 1 and (np.diff(values) == 1).all():
         return "range", len(values)
     if values.flags.writeable:
         values = values.copy()
@@ -249,15 +281,57 @@ def _integer_store(values: npt.NDArray[Any]) -> tuple[str, Any]:
     return "int", values
 
 
-def _repeated(store: Any) -> npt.NDArray[np.bool_] | None:
-    import pyarrow.compute as pc
+def _object_store(listed: list[Any]) -> npt.NDArray[Any]:
+    store = np.empty(len(listed), dtype=object)
+    for row, node in enumerate(listed):
+        if not isinstance(node, Hashable) or node is None or node != node:
+            raise DataError(f"node {row} has the id {node!r}; an id must be hashable and not missing")
+        store[row] = node
+    store.flags.writeable = False
+    return store
 
-    if len(pc.unique(store)) == len(store):
+
+def _as_integers(nodes: Any) -> IntArray | None:
+    """Return listed ids as int64 if every one is an integer that fits, else None."""
+    if isinstance(nodes, np.ndarray) and nodes.dtype.kind in "iu":
+        fits = nodes.dtype != np.uint64 or len(nodes) == 0 or nodes.max() < 2**63
+        return nodes.astype(np.int64, copy=False) if fits else None
+    if _is_arrow(nodes):
+        return _as_integers(nodes.to_numpy()) if str(nodes.type).lstrip("u").startswith("int") else None
+    plain = (_plain(node) for node in nodes)
+    if not all(type(node) is int and -(2**63) <= node < 2**63 for node in plain):
         return None
-    import pandas as pd
+    return np.array(nodes, dtype=np.int64)
 
-    return np.asarray(pd.Series(store.to_pylist()).duplicated())
+
+def _as_strings(nodes: Any) -> Any:
+    """Return listed ids as an Arrow array if every one is a string, else None."""
+    import pyarrow as pa
+
+    if _is_arrow(nodes):
+        return nodes if pa.types.is_string(nodes.type) or pa.types.is_large_string(nodes.type) else None
+    if not all(isinstance(node, str) for node in nodes):
+        return None
+    try:
+        return pa.array(nodes, type=pa.large_string())
+    except UnicodeEncodeError:  # half of a surrogate pair: a Python string, but no text
+        return None
+
+
+def _listed(nodes: Any) -> Any:
+    """Make a list of any iterable; arrays stay what they are."""
+    return nodes if isinstance(nodes, np.ndarray) or _is_arrow(nodes) else list(nodes)
+
+
+def _is_arrow(values: Any) -> bool:
+    return type(values).__module__.startswith("pyarrow")
+
+
+def _as_numpy(strings: Any) -> npt.NDArray[Any]:
+    return np.asarray(strings.to_numpy(zero_copy_only=False), dtype=object)
 
 
 def _plain(node: Any) -> Any:
+    if _is_arrow(node):
+        return node.as_py()
     return node.item() if isinstance(node, np.generic) else node

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError, ParameterError
+from planetoid.io.edgelist import EdgeList
 
-__all__ = ["Adjacency", "BuildSummary", "EdgeList", "EdgePolicy", "build_adjacency"]
+__all__ = ["Adjacency", "BuildSummary", "EdgePolicy", "build_adjacency"]
 
 
 @dataclass(frozen=True)
@@ -79,19 +80,6 @@ class BuildSummary:
         return f"{self.entries:,} entries -> {self.edges:,} {what}" + (f" ({', '.join(parts)})" if parts else "")
 
 
-@dataclass
-class EdgeList:
-    """Row numbers of both ends of every edge, and weights or none.
-
-    ``build_adjacency`` takes the arrays out of it, so that they can be freed
-    while the CSR is being made.
-    """
-
-    source: npt.NDArray[Any] | None
-    target: npt.NDArray[Any] | None
-    weight: npt.NDArray[Any] | None = None
-
-
 @dataclass(frozen=True)
 class Adjacency:
     """The finished CSR and the story of its making."""
@@ -109,7 +97,8 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
 
     source, target, weight = edges.source, edges.target, edges.weight
     edges.source = edges.target = edges.weight = None
-    assert source is not None and target is not None
+    assert source is not None
+    assert target is not None
     entries = len(source)
     if weight is not None:
         weight = _checked_weights(weight, source, target)

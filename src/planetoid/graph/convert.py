@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError
-from planetoid.graph.build import EdgeList
 from planetoid.ids import NodeIds
+from planetoid.io.edgelist import EdgeList, choose_columns
 
 if TYPE_CHECKING:
     from planetoid.graph.core import Graph
 
 __all__ = ["encode_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "graph_of", "to_networkx"]
 
-END_NAMES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"))
 UNDERSTOOD = (
     "a Graph, a path, a scipy sparse matrix, a networkx graph, a table of edges, PyG Data, "
     "a (source, target[, weight]) tuple, a list of edges, a square array or a {node: neighbours} dictionary"
@@ -40,9 +39,8 @@ def graph_of(cls: type[Graph], source: Any, policy: dict[str, Any]) -> Graph:
     root = type(source).__module__.split(".")[0]
     if root == "scipy" and hasattr(source, "tocoo"):
         return cls.from_scipy(source, **policy)
-    if hasattr(source, "edges") and hasattr(source, "nodes") and hasattr(source, "is_directed"):
-        if root == "networkx" or hasattr(source, "adj"):
-            return cls.from_networkx(source, **policy)
+    if all(hasattr(source, name) for name in ("edges", "nodes", "adj", "is_directed")):  # networkx and its kin
+        return cls.from_networkx(source, **policy)
     if hasattr(source, "edge_index"):
         return cls.from_pyg(source, **policy)
     if root == "pandas":
@@ -65,19 +63,7 @@ def encode_edges(source: Any, target: Any, weight: Any, nodes: Any) -> tuple[Nod
     if nodes is not None:
         ids = NodeIds(nodes)
         return ids, EdgeList(ids.known_rows(source), ids.known_rows(target), weights)
-    ends = (
-        np.concatenate([source, target]) if source.dtype == target.dtype else np.r_[_objects(source), _objects(target)]
-    )
-    if ends.dtype.kind in "iu":
-        distinct, rows = np.unique(ends, return_inverse=True)
-        return NodeIds(distinct), EdgeList(rows[: len(source)], rows[len(source) :], weights)
-    rows, found = _factorize(ends)
-    ids = NodeIds(found)
-    if ids.kind in ("str", "int") or (ids.kind == "range" and len(ids)):
-        order = np.array(sorted(range(len(found)), key=found.__getitem__), dtype=np.int64)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        rows, ids = place[rows], NodeIds([found[k] for k in order])
+    ids, rows = _number(source, target)
     return ids, EdgeList(rows[: len(source)], rows[len(source) :], weights)
 
 
@@ -99,12 +85,12 @@ def from_networkx(cls: type[Graph], graph: Any, weight: str | None, policy: dict
     """See ``Graph.from_networkx``."""
     policy = {"directed": bool(graph.is_directed()), **policy}
     ids = NodeIds(list(graph.nodes))
-    ends = list(graph.edges)
+    edges = list(graph.edges(data=True))
     values: npt.NDArray[Any] | None = None
-    if weight is not None and any(weight in data for *_, data in graph.edges(data=True)):
-        values = np.array([data.get(weight, 1.0) for *_, data in graph.edges(data=True)], dtype=np.float64)
-    source = ids.known_rows([edge[0] for edge in ends])
-    target = ids.known_rows([edge[1] for edge in ends])
+    if weight is not None and any(weight in data for *_, data in edges):
+        values = np.array([data.get(weight, 1.0) for *_, data in edges], dtype=np.float64)
+    source = ids.known_rows([edge[0] for edge in edges])
+    target = ids.known_rows([edge[1] for edge in edges])
     return cls.from_rows(EdgeList(source, target, values), ids, **policy)
 
 
@@ -119,46 +105,18 @@ def from_pandas(
 ) -> Graph:
     """See ``Graph.from_pandas``."""
     names = [str(name) for name in frame.columns]
-    columns = dict(zip(names, frame.columns, strict=True))
     first, second, third = choose_columns(names, source, target, weight)
-    values = None
-    if third is not None:
-        values = frame[columns[third]]
-        if values.dtype.kind not in "fiub":
-            if weight is not None:
-                raise DataError(f"the weight column {weight!r} is {values.dtype}, not a number")
-            values = None
-    ends = frame[columns[first]], frame[columns[second]]
-    for name, end in zip((first, second), ends, strict=True):
+    values = None if third is None else frame.iloc[:, third]
+    if values is not None and values.dtype.kind not in "fiub":
+        if weight is not None:
+            raise DataError(f"the weight column {weight!r} is {values.dtype}, not a number")
+        values = None
+    ends = frame.iloc[:, first], frame.iloc[:, second]
+    for number, end in zip((first, second), ends, strict=True):
         missing = np.flatnonzero(end.isna())
         if len(missing):
-            raise DataError(f"row {missing[0]} of the edges has no {name!r}")
-    return cls.from_edges(*ends, None if values is None else values.to_numpy(), nodes=nodes, **policy)
-
-
-def choose_columns(
-    names: list[str], source: str | None, target: str | None, weight: str | None
-) -> tuple[str, str, str | None]:
-    """Decide which columns of a table hold the ends and, perhaps, the weight of an edge."""
-    for asked in (source, target, weight):
-        if asked is not None and asked not in names:
-            raise DataError(f"there is no column {asked!r}; the columns are {', '.join(names)}")
-    if source is None or target is None:
-        lower = {name.lower(): name for name in names}
-        for first, second in END_NAMES:
-            if first in lower and second in lower:
-                source, target = source or lower[first], target or lower[second]
-                break
-        else:
-            free = [name for name in names if name not in (source, target, weight)]
-            if len(free) < (source is None) + (target is None):
-                raise DataError(f"edges need two columns, found {len(names)}: {', '.join(names)}")
-            source = source or free.pop(0)
-            target = target or free.pop(0)
-    if weight is None:
-        rest = [name for name in names if name not in (source, target)]
-        weight = next((name for name in rest if name.lower() == "weight"), rest[0] if len(rest) == 1 else None)
-    return source, target, weight
+            raise DataError(f"row {missing[0]} of the edges has no {names[number]!r}")
+    return cls.from_edges(*ends, None if values is None else values.to_numpy(dtype=np.float64), nodes=nodes, **policy)
 
 
 def from_pyg(cls: type[Graph], data: Any, policy: dict[str, Any]) -> Graph:
@@ -231,34 +189,33 @@ def _is_column(part: Any) -> bool:
     return not isinstance(part, (str, bytes)) and hasattr(part, "__len__") and hasattr(part, "__getitem__")
 
 
-def _as_ids(values: Any) -> npt.NDArray[Any]:
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and hasattr(values, "to_numpy"):
-        array = values.to_numpy()
-    if array is not None and array.dtype.kind in "iu":
-        return array
-    if array is not None and array.dtype.kind != "O":
-        return _objects(array.tolist())
-    listed = list(values)
-    if listed and all(type(node) is int for node in listed):
-        try:
-            return np.array(listed, dtype=np.int64)
-        except OverflowError:
-            pass
-    return _objects(listed) if listed else np.empty(0, dtype=np.int64)
+def _as_ids(values: Any) -> npt.NDArray[Any] | list[Any]:
+    """Return an integer array if it is one, else a list of plain Python objects."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if isinstance(array, np.ndarray):
+        return array if array.dtype.kind in "iu" else array.tolist()
+    listed = list(array)
+    return [node.item() if isinstance(node, np.generic) else node for node in listed]
 
 
-def _objects(values: Any) -> npt.NDArray[Any]:
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    result = np.empty(len(listed), dtype=object)
-    result[:] = listed if all(not isinstance(v, (tuple, list, np.ndarray)) for v in listed) else [None] * len(listed)
-    for k, value in enumerate(listed):
-        result[k] = value
-    return result
-
-
-def _factorize(ends: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], list[Any]]:
-    """Number distinct ids as they first occur (tuples and None survive, unlike in pandas)."""
+def _number(source: Any, target: Any) -> tuple[NodeIds, npt.NDArray[np.int64]]:
+    """Number the ids that occur: sorted if all are integers or all are strings, else as they first occur."""
+    if isinstance(source, np.ndarray) and isinstance(target, np.ndarray):
+        ends = np.concatenate([source, target])
+        if ends.dtype.kind in "iu":  # int64 and uint64 together would be floats
+            distinct, rows = np.unique(ends, return_inverse=True)
+            return NodeIds.distinct(distinct), rows
     seen: dict[Any, int] = {}
-    rows = np.array([seen.setdefault(node, len(seen)) for node in ends.tolist()], dtype=np.int64)
-    return rows, list(seen)
+    found = (seen.setdefault(node, len(seen)) for column in (source, target) for node in _python(column))
+    rows = np.fromiter(found, dtype=np.int64)
+    ids = NodeIds.distinct(list(seen))
+    if ids.kind == "object":
+        return ids, rows
+    order = ids.sorted_rows()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return ids.take(order), place[rows]
+
+
+def _python(column: Any) -> list[Any]:
+    return list(column.tolist() if isinstance(column, np.ndarray) else column)

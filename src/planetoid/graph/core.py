@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.graph import convert
-from planetoid.graph.build import Adjacency, BuildSummary, EdgeList, EdgePolicy, build_adjacency
+from planetoid.graph.build import Adjacency, BuildSummary, EdgePolicy, build_adjacency
 from planetoid.ids import NodeIds
+from planetoid.io.edgelist import EdgeList
 
 if TYPE_CHECKING:
     import networkx
@@ -237,7 +238,7 @@ class Graph:
     def neighbors(self, node: Hashable) -> npt.NDArray[Any]:
         """Return the ids of a node's (outgoing) neighbours."""
         row = self.ids.row(node)
-        return self.ids.take(self.indices[self.indptr[row] : self.indptr[row + 1]]).to_numpy()
+        return self.ids.at(self.indices[self.indptr[row] : self.indptr[row + 1]])
 
     def components(self) -> npt.NDArray[np.int32]:
         """Return the number of the (weakly) connected component of each node, the largest first."""
@@ -247,7 +248,7 @@ class Graph:
         by_size = np.argsort(-np.bincount(labels, minlength=1), kind="stable")
         rank = np.empty(len(by_size), dtype=np.int32)
         rank[by_size] = np.arange(len(by_size), dtype=np.int32)
-        return rank[labels] if len(labels) else labels.astype(np.int32)
+        return np.asarray(rank[labels] if len(labels) else labels, dtype=np.int32)
 
     def subgraph(self, nodes: Iterable[Hashable]) -> Graph:
         """Return the graph of these nodes, in this order, and the edges among them."""
