@@ -1,0 +1,97 @@
+"""``load``: a data set by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from planetoid.datasets.authors import file_names, read_view
+from planetoid.datasets.catalogue import info
+from planetoid.datasets.cora import read_bundled_cora
+from planetoid.datasets.dataset import Dataset
+from planetoid.datasets.diel import find_diel, read_diel
+from planetoid.datasets.files import find_files
+from planetoid.errors import ParameterError
+
+__all__ = ["load"]
+
+
+def load(
+    name: str,
+    *,
+    root: str | Path | None = None,
+    view: Literal["ind", "trans"] = "ind",
+    repeats: Literal["merge", "count"] = "merge",
+    run: int = 0,
+    download: bool = True,
+) -> Dataset:
+    """Load a data set by name; see :func:`~planetoid.datasets.names`.
+
+    Its files are looked for in ``root``, then in the folder that the
+    environment variable ``PLANETOID_DATA`` names, then in the user's cache,
+    and downloaded into the cache if they are nowhere. A file whose checksum
+    is not the authors' is refused.
+
+    Parameters
+    ----------
+    name : str
+    root : path, optional
+        A folder that holds the files, or holds them in ``planetoid/``
+        (``diel/`` for DIEL).
+    view : {"ind", "trans"}
+        For the authors' data: the order of their inductive files, with all
+        features and labels there are, or of their transductive ones, which
+        tell features and labels of the labelled and test nodes alone.
+    repeats : {"merge", "count"}
+        For the authors' data, whose files list many edges more than once:
+        make each one unweighted edge, or weigh it by how often it stands
+        there, which is how often the authors' random walks choose it.
+    run : int
+        For DIEL: which of its ten runs, 0 to 9.
+    download : bool
+        Whether the network may be used.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetNotFoundError
+        The files are nowhere; the message says which, and where to put them.
+    DataError
+        A file is damaged or not the authors'.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> data = pl.datasets.load("cora-bundled")
+    >>> data.class_names[data.y[0]]
+    'Neural_Networks'
+    """
+    known = info(name)
+    for option, value, allowed, kind in (
+        ("view", view, ("ind", "trans"), "authors"),
+        ("repeats", repeats, ("merge", "count"), "authors"),
+        ("run", run, tuple(range(10)), "diel"),
+    ):
+        if value not in allowed:
+            raise ParameterError(f"{option}={value!r}; it is one of {', '.join(map(repr, allowed))}")
+        if value != allowed[0] and known.kind != kind:
+            raise ParameterError(f"{option}={value!r} means nothing for {name}")
+    if known.kind == "bundled":
+        return read_bundled_cora(known.name, known.description, known.origin)
+    if known.kind == "diel":
+        return read_diel(find_diel(root, run), run, description=known.description, origin=known.origin)
+    archive = known.stem.startswith("nell")
+    paths = find_files(name, file_names(known.stem, view), root=root, download=download, archive=archive)
+    return read_view(
+        name,
+        known.stem,
+        view,
+        paths,
+        class_names=known.class_names,
+        description=known.description,
+        origin=known.origin,
+        repeats=repeats,
+    )

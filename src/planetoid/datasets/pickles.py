@@ -1,0 +1,134 @@
+"""Read the authors' Python 2 pickles without running anything that is in them.
+
+A pickle is a program. This reader lets it name five things: numpy arrays and
+dtypes, scipy's CSR matrices, ``list`` and ``defaultdict``. Even these
+are not the real classes, but stand-ins that only keep what they are given;
+the arrays are made afterwards, from plain numbers and bytes. Any other name is
+refused before it is looked up.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from planetoid.errors import DataError
+
+__all__ = ["read_pickle"]
+
+_NUMBER_KINDS = "biuf"
+
+
+class _DType:
+    """Stands for ``numpy.dtype``: keeps the code and the byte order."""
+
+    def __init__(self, code: Any = b"", *_: Any) -> None:
+        self.code, self.order = _text(code), "="
+
+    def __setstate__(self, state: Any) -> None:
+        self.order = _text(state[1])
+
+    def resolve(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = np.dtype(self.code).newbyteorder("=" if self.order == "|" else self.order)  # type: ignore[arg-type]
+        if dtype.kind not in _NUMBER_KINDS:
+            raise ValueError(f"arrays of {dtype} are not read, only numbers")
+        return dtype
+
+
+class _Array:
+    """Stands for ``numpy.ndarray``: keeps shape, dtype and bytes."""
+
+    def __init__(self, *_: Any) -> None:
+        self.state: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+    def resolve(self) -> npt.NDArray[Any]:
+        _, shape, dtype, fortran, data = self.state
+        if not isinstance(dtype, _DType) or not isinstance(data, bytes):
+            raise ValueError("an array without a dtype or bytes")
+        flat = np.frombuffer(data, dtype=dtype.resolve())
+        return np.asarray(flat.reshape(shape, order="F" if fortran else "C"))
+
+
+class _Csr:
+    """Stands for ``scipy.sparse.csr_matrix``: keeps its attributes."""
+
+    def __init__(self, *_: Any) -> None:
+        self.state: dict[str, Any] = {}
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = {_text(name): value for name, value in state.items()}
+
+    def resolve(self) -> sparse.csr_array:
+        parts = [self.state[name].resolve() for name in ("data", "indices", "indptr")]
+        shape = tuple(int(size) for size in self.state["_shape"])
+        matrix = sparse.csr_array(tuple(parts), shape=shape)
+        matrix.check_format(full_check=True)
+        return matrix
+
+
+def _reconstruct(kind: Any = None, *_: Any) -> _Array:
+    if kind is not _Array:
+        raise ValueError("an array of an unknown class")
+    return _Array()
+
+
+def _defaultdict(factory: Any = None, *_: Any) -> dict[Any, Any]:
+    if factory is not list:
+        raise ValueError("a defaultdict of something other than lists")
+    return {}
+
+
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _DType,
+    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
+    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
+    ("scipy.sparse.csr", "csr_matrix"): _Csr,
+    ("scipy.sparse._csr", "csr_matrix"): _Csr,
+    ("collections", "defaultdict"): _defaultdict,
+    ("__builtin__", "list"): list,
+    ("builtins", "list"): list,
+}
+
+
+class _AllowListUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _ALLOWED[module, name]
+        except KeyError:
+            allowed = "numpy arrays, scipy CSR matrices, lists and dictionaries"
+            raise DataError(f"it asks for {module}.{name}; only {allowed} are read from a pickle") from None
+
+
+def read_pickle(path: str | Path) -> Any:
+    """Return the array, ``csr_array`` or dictionary that a pickle holds.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, or asks for anything but numbers in arrays,
+        CSR matrices, lists and dictionaries. Nothing in it has run by then.
+    """
+    path = Path(path)
+    try:
+        found = _AllowListUnpickler(io.BytesIO(path.read_bytes()), encoding="bytes").load()
+        return found.resolve() if isinstance(found, (_Array, _Csr)) else found
+    except DataError as error:
+        raise DataError(f"{path} is refused: {error}") from None
+    except OSError:
+        raise
+    except Exception as error:  # a damaged pickle may fail in any way
+        raise DataError(f"{path} is not a readable pickle of arrays: {type(error).__name__}: {error}") from None
+
+
+def _text(value: Any) -> str:
+    return value.decode("ascii") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,173 @@
+"""Which nodes a method may learn from, may look at, and is measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.errors import DataError, ParameterError
+from planetoid.labels import is_unlabelled, mask_labels
+
+__all__ = ["Split", "planetoid_split", "rate_split"]
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row numbers of labelled, validation and test nodes.
+
+    Attributes
+    ----------
+    train, val, test : int64 arrays
+        They share no row.
+    protocol : str
+        How the split was made, in words, for tables and messages.
+    """
+
+    train: Rows
+    val: Rows
+    test: Rows
+    protocol: str = "given"
+
+    def __post_init__(self) -> None:
+        for name in ("train", "val", "test"):
+            rows = np.array(getattr(self, name), dtype=np.int64)
+            rows.flags.writeable = False
+            object.__setattr__(self, name, rows)
+        together = np.concatenate([self.train, self.val, self.test])
+        if len(np.unique(together)) != len(together):
+            raise DataError("a row stands twice in the split; train, val and test must not overlap")
+
+    def train_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Return ``y`` with everything hidden but the training labels."""
+        return mask_labels(y, self.train)
+
+    def val_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Return ``y`` with everything hidden but the validation labels."""
+        return mask_labels(y, self.val)
+
+    def __repr__(self) -> str:
+        sizes = f"train={len(self.train):,}, val={len(self.val):,}, test={len(self.test):,}"
+        return f"Split({sizes}, protocol={self.protocol!r})"
+
+
+def planetoid_split(
+    y: npt.ArrayLike, per_class: int = 20, n_val: int = 500, n_test: int = 1000, seed: int = 0
+) -> Split:
+    """Draw a split of the paper's protocol: some labels a class, then validation and test nodes.
+
+    Parameters
+    ----------
+    y : array
+        Labels of all nodes; those that are unlabelled (-1, ``None``, NaN) are never drawn.
+    per_class : int
+        Labelled nodes of each class.
+    n_val, n_test : int
+        Nodes drawn, whatever their class, from what is left.
+    seed : int
+        Of a generator of its own; the global one is not touched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> planetoid_split(np.arange(100) % 4, per_class=5, n_val=30, n_test=50)
+    Split(train=20, val=30, test=50, protocol='5 per class, seed 0')
+    """
+    if per_class < 1:
+        raise ParameterError(f"per_class={per_class}; every class needs at least one label")
+    rows, codes, names = _known(y)
+    wanted = np.full(len(names), per_class, dtype=np.int64)
+    return _draw(rows, codes, names, wanted, n_val, n_test, seed, f"{per_class} per class, seed {seed}")
+
+
+def rate_split(y: npt.ArrayLike, rate: float, n_val: int = 0, n_test: int | None = None, seed: int = 0) -> Split:
+    """Draw a split by labelling rate: max(rate x N, 1) nodes of a class with N, rounded down.
+
+    Parameters
+    ----------
+    y : array
+        Labels of all nodes; those that are unlabelled (-1, ``None``, NaN) are never drawn.
+    rate : float
+        The paper's beta, above 0 and below 1.
+    n_val : int
+    n_test : int or None
+        ``None``: everything that is left.
+    seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rate_split(np.repeat([0, 1], [990, 10]), 0.01)
+    Split(train=10, val=0, test=990, protocol='rate 0.01, seed 0')
+    """
+    if not 0 < rate < 1:
+        raise ParameterError(f"rate={rate!r}; it is a share of each class, above 0 and below 1")
+    rows, codes, names = _known(y)
+    sizes = np.bincount(codes, minlength=len(names))
+    wanted = np.maximum(np.floor(rate * sizes + 1e-9).astype(np.int64), 1)
+    return _draw(rows, codes, names, wanted, n_val, n_test, seed, f"rate {rate:g}, seed {seed}")
+
+
+def _known(y: npt.ArrayLike) -> tuple[Rows, npt.NDArray[np.int64], list[Any]]:
+    """Return the rows that have a label, the number of its class, and the classes."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise DataError(f"y has {labels.ndim} dimensions; give one label a node")
+    if labels.dtype.kind in "iu":
+        known = labels != -1
+        names, codes = np.unique(labels[known], return_inverse=True)
+        rows = np.flatnonzero(known)
+        return rows, codes.astype(np.int64), names.tolist()
+    found: dict[Any, int] = {}
+    pairs = [
+        (row, found.setdefault(label, len(found)))
+        for row, label in enumerate(labels.tolist())
+        if not is_unlabelled(label)
+    ]
+    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1], list(found)
+
+
+def _draw(
+    rows: Rows,
+    codes: npt.NDArray[np.int64],
+    names: list[Any],
+    wanted: npt.NDArray[np.int64],
+    n_val: int,
+    n_test: int | None,
+    seed: int,
+    protocol: str,
+) -> Split:
+    for name, count in (("n_val", n_val), ("n_test", n_test)):
+        if count is not None and count < 0:
+            raise ParameterError(f"{name}={count}; it cannot be negative")
+    if len(names) == 0:
+        raise DataError("y has no label, so there is nothing to draw a split from")
+    sizes = np.bincount(codes, minlength=len(names))
+    short = np.flatnonzero(sizes < wanted)
+    if len(short):
+        worst = short[np.argmin(sizes[short])]
+        more = f" (and {len(short) - 1} more classes are too small)" if len(short) > 1 else ""
+        raise DataError(
+            f"class {names[worst]!r} has {sizes[worst]} labelled nodes, fewer than the {wanted[worst]} "
+            f"to be drawn from each class{more}; draw fewer, or drop small classes"
+        )
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(len(rows))
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = np.zeros(len(rows), dtype=bool)
+    chosen[by_class[rank < np.repeat(wanted, sizes)]] = True
+    rest = rows[order[~chosen[order]]]
+    n_test = len(rest) - n_val if n_test is None else n_test
+    if n_val + max(n_test, 0) > len(rest):
+        raise DataError(
+            f"{len(rest):,} labelled nodes are left for validation and test, fewer than n_val + n_test = "
+            f"{n_val:,} + {max(n_test, 0):,}"
+        )
+    train, val, test = rows[chosen], rest[:n_val], rest[n_val : n_val + n_test]
+    return Split(np.sort(train), np.sort(val), np.sort(test), protocol)
