@@ -102,7 +102,12 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
     entries = len(source)
     if weight is not None:
         weight = _checked_weights(weight, source, target)
-    source, target, weight, zeros, loops = _drop(source, target, weight, policy)
+    keep, zeros, loops = _worth_keeping(source, target, weight, policy)
+    if keep is not None:  # one after the other, so that no more than one is there twice
+        source = source[keep]
+        target = target[keep]
+        weight = None if weight is None else weight[keep]
+        del keep
     kept = len(source)
 
     index_type = np.int32 if max(n_nodes, 2 * kept) < 2**31 else np.int64
@@ -150,16 +155,18 @@ def _checked_weights(weight: npt.NDArray[Any], source: Any, target: Any) -> npt.
     return weight
 
 
-def _drop(source: Any, target: Any, weight: Any, policy: EdgePolicy) -> tuple[Any, Any, Any, int, int]:
-    zero = np.zeros(len(source), dtype=bool) if weight is None else weight == 0
-    zeros = int(zero.sum())
-    loop = (source == target) & ~zero if policy.self_loops == "drop" else np.zeros(len(source), dtype=bool)
-    loops = int(loop.sum())
-    if zeros or loops:
-        keep = ~(zero | loop)
-        source, target = source[keep], target[keep]
-        weight = None if weight is None else weight[keep]
-    return source, target, weight, zeros, loops
+def _worth_keeping(source: Any, target: Any, weight: Any, policy: EdgePolicy) -> tuple[Any, int, int]:
+    """Return which edges to keep (None: all), and how many have no weight or are loops that go."""
+    zeros = loops = 0
+    keep = None
+    if weight is not None:
+        keep = weight != 0
+        zeros = len(keep) - int(np.count_nonzero(keep))
+    if policy.self_loops == "drop":
+        proper = source != target
+        keep = proper if keep is None else np.logical_and(keep, proper, out=keep)
+        loops = len(keep) - int(np.count_nonzero(keep)) - zeros
+    return (keep if zeros or loops else None), zeros, loops
 
 
 def _largest_of_duplicates(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:

@@ -88,12 +88,13 @@ class _EdgeReader:
         waiting: list[Batch] = []
         for batch in self._batches():
             waiting.append(batch)
-            if sum(len(one.texts[0]) for one in waiting) >= encoder.worthwhile:
+            if 2 * sum(len(one.texts[0]) for one in waiting) >= encoder.worthwhile:
                 self._encode(encoder, waiting)
         if waiting:
             self._encode(encoder, waiting)
         self._doubt_first_line()
         ids, place = encoder.sorted(text=isinstance(self.table, TextTable))
+        pa.default_memory_pool().release_unused()
         return ids, self._edges(place)
 
     def over_nodes(self, ids: NodeIds) -> tuple[NodeIds, EdgeList]:
@@ -138,6 +139,7 @@ class _EdgeReader:
         codes = encoder.encode(both)
         self.codes[0].append(codes[:rows].copy())
         self.codes[1].append(codes[rows:].copy())
+        pa.default_memory_pool().release_unused()  # the hash table, which Arrow would keep for itself
 
     def _edges(self, place: npt.NDArray[np.int32] | None) -> EdgeList:
         weight = np.concatenate(self.weights) if self.weights else None

@@ -48,7 +48,7 @@ class ParquetTable(Table):
         rows = max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, len(wanted))))
         first_row = 0
         try:
-            for piece in self._file.iter_batches(batch_size=rows, columns=names):
+            for piece in self._file.iter_batches(batch_size=rows, columns=names, use_threads=False):
                 columns = [_plain_text(piece.column(self.names[k])) for k in texts]
                 values = [piece.column(self.names[k]).cast(pa.float32(), safe=False) for k in numbers]
                 yield Batch(first_row, columns, self.finite(first_row, columns, numbers, values))
