@@ -106,15 +106,13 @@ def main() -> None:
 
 def show(reports: list[dict[str, object]]) -> None:
     """Print the reports as a table; memory in MB."""
-    columns = ("file", "seconds", "file_bytes", "graph_bytes", "rss_before_bytes", "peak_rss_bytes")
+    in_bytes = ("file_bytes", "graph_bytes", "rss_before_bytes", "peak_rss_bytes")
     heads = ("file", "seconds", "file MB", "graph MB", "RSS before", "peak RSS", "peak/graph", "added/graph")
-    rows = [heads]
+    rows: list[tuple[str, ...]] = [heads]
     for report in reports:
-        sizes = [f"{int(str(report[name])) / 1e6:.0f}" for name in columns[2:]]
-        rows.append(
-            (str(report["file"]), str(report["seconds"]), *sizes)
-            + (f"{report['peak_over_graph']}", f"{report['added_over_graph']}")
-        )
+        sizes = [f"{int(str(report[name])) / 1e6:.0f}" for name in in_bytes]
+        ratios = [str(report[name]) for name in ("peak_over_graph", "added_over_graph")]
+        rows.append((str(report["file"]), str(report["seconds"]), *sizes, *ratios))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from planetoid.io.edgelist import EdgeList, choose_columns
 from planetoid.io.encode import IdEncoder
 from planetoid.io.match import graph_ids, rows_of
 from planetoid.io.table import Batch, Table, open_table
-from planetoid.io.text import TextTable
 
 __all__ = ["read_edges"]
 
@@ -85,32 +84,37 @@ class _EdgeReader:
     def over_all(self) -> tuple[NodeIds, EdgeList]:
         """Number the ids that occur."""
         encoder = IdEncoder()
-        waiting: list[Batch] = []
-        for batch in self._batches():
-            waiting.append(batch)
-            if 2 * sum(len(one.texts[0]) for one in waiting) >= encoder.worthwhile:
-                self._encode(encoder, waiting)
-        if waiting:
-            self._encode(encoder, waiting)
+        for _, ends in self._steps(lambda: encoder.worthwhile):
+            codes = encoder.encode(pa.chunked_array([*ends[0].chunks, *ends[1].chunks]))
+            for kept, part in zip(self.codes, np.split(codes, 2), strict=True):
+                kept.append(part.copy())
+            pa.default_memory_pool().release_unused()  # the hash table, which Arrow would keep for itself
         self._doubt_first_line()
-        ids, place = encoder.sorted(text=isinstance(self.table, TextTable))
+        ids, place = encoder.sorted(text=self.table.is_text)
         pa.default_memory_pool().release_unused()
         return ids, self._edges(place)
 
     def over_nodes(self, ids: NodeIds) -> tuple[NodeIds, EdgeList]:
         """Find the ids among given ones."""
-        for batch in self._batches():
-            for codes, column, values in zip(self.codes, self.ends, batch.texts, strict=True):
-
-                def refuse(at: int, problem: str, column: int = column, first: int = batch.first_row) -> NoReturn:
-                    self.table.refuse(first + at, column, problem)
-
-                rows = rows_of(ids, values, refuse)
-                if len(rows) and rows.min() < 0:
+        for first_row, ends in self._steps(lambda: min(max(2**16, len(ids)), 2**20)):
+            for codes, column, values in zip(self.codes, self.ends, ends, strict=True):
+                rows = rows_of(ids, values, self.table, first_row)
+                if rows.min() < 0:
                     at = int(np.argmax(rows < 0))
-                    refuse(at, f"{values[at].as_py()!r} is not among the nodes given")
+                    problem = f"{values[at].as_py()!r} is not among the nodes given"
+                    self.table.refuse(first_row + at, column, problem)
                 codes.append(rows)
         return ids, self._edges(None)
+
+    def _steps(self, worthwhile: Callable[[], int]) -> Iterator[tuple[int, list[Any]]]:
+        """Join batches until they have enough values; yield the first row and both columns."""
+        waiting: list[Batch] = []
+        for batch in self._batches():
+            waiting.append(batch)
+            if 2 * sum(len(one.texts[0]) for one in waiting) >= worthwhile():
+                yield _taken(waiting)
+        if waiting:
+            yield _taken(waiting)
 
     def _batches(self) -> Iterator[Batch]:
         numbers = [] if self.weight is None else [self.weight]
@@ -129,17 +133,6 @@ class _EdgeReader:
             assert self.weight is not None
             problem = f"the weight {self.table.cell(row, self.weight)} is negative; a weight is zero or more"
             self.table.refuse(row, self.weight, problem, [ends[at].as_py() for ends in batch.texts])
-
-    def _encode(self, encoder: IdEncoder, waiting: list[Batch]) -> None:
-        ends = [pa.chunked_array([batch.texts[k] for batch in waiting]) for k in (0, 1)]
-        waiting.clear()
-        rows = len(ends[0])
-        both = pa.chunked_array([*ends[0].chunks, *ends[1].chunks])
-        del ends
-        codes = encoder.encode(both)
-        self.codes[0].append(codes[:rows].copy())
-        self.codes[1].append(codes[rows:].copy())
-        pa.default_memory_pool().release_unused()  # the hash table, which Arrow would keep for itself
 
     def _edges(self, place: npt.NDArray[np.int32] | None) -> EdgeList:
         weight = np.concatenate(self.weights) if self.weights else None
@@ -160,6 +153,13 @@ class _EdgeReader:
                 PlanetoidWarning,
                 stacklevel=5,
             )
+
+
+def _taken(waiting: list[Batch]) -> tuple[int, list[Any]]:
+    first_row = waiting[0].first_row
+    ends = [pa.chunked_array([batch.texts[k] for batch in waiting]) for k in (0, 1)]
+    waiting.clear()
+    return first_row, ends
 
 
 def _joined(parts: list[Any], place: npt.NDArray[np.int32] | None) -> npt.NDArray[Any]:

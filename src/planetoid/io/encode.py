@@ -83,7 +83,7 @@ def integers_if_canonical(values: Any) -> Any:
     ``007`` and ``+7`` are names, not numbers: turned into 7 they would collide with it.
     """
     usual = pc.match_substring_regex(values, r"^(0|-?[1-9][0-9]{0,18})$")
-    if not pc.all(usual).as_py():
+    if not pc.all(usual, min_count=0).as_py():
         return values
     try:
         return values.cast(pa.int64())

@@ -9,7 +9,7 @@ from planetoid.io.edgelist import END_NAMES
 
 __all__ = ["ID_NAMES", "LABEL_NAMES", "is_meant_as_number", "is_number", "looks_like_header"]
 
-ID_NAMES = ("id", "node", "node_id", "nodeid")
+ID_NAMES = ("id", "node", "node_id", "nodeid", "__index_level_0__")  # the last is how pandas stores an index
 LABEL_NAMES = ("label", "class", "y", "category", "labels", "target")
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -72,10 +72,13 @@ def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:
 
 
 def _is_counting(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Columns named 0, 1, 2, ... after a corner that is empty or a word, as pandas writes them."""
+    """Columns named 0, 1, 2, ... after a corner that is empty or a word, or any names after an empty one."""
     if is_number(first[0]) or len(first) < 3:
         return False
     named = list(first[1:])
+    if first[0] == "" and not any(is_number(cell) or not cell for cell in named):
+        return True
+    if first[0] and len(named) < 4:  # too short to tell from data
+        return False
     counted = any(named == [str(k + start) for k in range(len(named))] for start in (0, 1))
-    words = first[0] == "" and not any(is_number(cell) or not cell for cell in named)
-    return (counted and not any(list(row[1:]) == named for row in body)) or words
+    return counted and not any(list(row[1:]) == named for row in body)

@@ -14,7 +14,7 @@ from planetoid.errors import DataError, ParameterError
 from planetoid.io.files import open_binary, plain_suffix
 from planetoid.io.header import looks_like_header
 
-__all__ = ["WHITESPACE", "Layout", "decode_line", "sniff_layout", "split_line"]
+__all__ = ["WHITESPACE", "Layout", "decode_line", "first_records", "sniff_layout", "split_line"]
 
 WHITESPACE = " "  # as a separator: any run of blanks and tabs
 SPELLED = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", WHITESPACE: "blanks"}
@@ -54,9 +54,7 @@ class Layout:
 def sniff_layout(path: Path, header: bool | None, separator: str | None) -> Layout:
     """Find the layout of a text table; ``header`` and ``separator`` are what the caller knows."""
     _check_separator(separator)
-    lines = _without_comments(_first_lines(path))
-    if not lines:
-        raise DataError(f"{path} has no lines but comments and blank ones")
+    lines = first_records(path)
     texts = [text for _, text in lines]
     chosen = _known_separator(path, texts, separator) if separator else _choose_separator(path, texts)
     rows = [split_line(text, chosen) for text in texts]
@@ -71,6 +69,14 @@ def sniff_layout(path: Path, header: bool | None, separator: str | None) -> Layo
             "every line needs the same number"
         )
     return Layout(chosen, tuple(rows[0]), width, first_line, rows[1:], header_known=True)
+
+
+def first_records(path: Path) -> list[tuple[int, str]]:
+    """Return number and text of the first lines that are neither blank nor comments at the top."""
+    lines = _without_comments(_first_lines(path))
+    if not lines:
+        raise DataError(f"{path} has no lines but comments and blank ones")
+    return lines
 
 
 def split_line(text: str, separator: str) -> list[str]:

@@ -39,12 +39,15 @@ class Table(ABC):
     has_names : bool
     header_known : bool
         False if the first line was taken for a record and nothing spoke for or against it.
+    is_text : bool
+        Whether all cells are text, so that what looks like an integer is one.
     """
 
     path: Path
     names: tuple[str, ...]
     has_names: bool
     header_known: bool = True
+    is_text: bool = False
 
     @abstractmethod
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:

@@ -32,6 +32,8 @@ class TextTable(Table):
     where.
     """
 
+    is_text = True
+
     def __init__(self, path: Path, header: bool | None, separator: str | None) -> None:
         self.path = path
         self.layout = sniff_layout(path, header, separator)
@@ -81,9 +83,9 @@ class TextTable(Table):
                 ),
             )
         except pa.ArrowInvalid as error:
-            self._explain(numbers, str(error))
+            self._explain(texts, numbers, str(error))
         if len(table) != block.count(b"\n") and len(table) != sum(1 for line in block.split(b"\n") if line.strip()):
-            self._explain(numbers, "its quotes or line ends are out of step")
+            self._explain(texts, numbers, "its quotes or line ends are out of step")
         return table
 
     def _lines(self) -> Iterator[tuple[int, str]]:
@@ -96,7 +98,7 @@ class TextTable(Table):
         number, text = next(islice(self._lines(), row, None))
         return number, split_line(text, self.layout.separator)
 
-    def _explain(self, numbers: Sequence[int], reason: str) -> NoReturn:
+    def _explain(self, texts: Sequence[int], numbers: Sequence[int], reason: str) -> NoReturn:
         """Find the first line that cannot be read, and raise a ``DataError`` about it."""
         width = self.layout.width
         for line, text in self._lines():
@@ -111,7 +113,8 @@ class TextTable(Table):
             for column in numbers:
                 if not re.fullmatch(r"(?i)|[+-]?(nan|inf|infinity)", cells[column]) and not is_number(cells[column]):
                     raise DataError(
-                        f"{where}, {self.column(column)}: {cells[column]!r} is not a number{_hint(cells[column])}"
+                        f"{where} ({', '.join(repr(cells[k]) for k in texts)}), {self.column(column)}: "
+                        f"{cells[column]!r} is not a number{_hint(cells[column])}"
                     )
         raise DataError(f"{self.path} cannot be read: {reason}")
 
@@ -125,13 +128,13 @@ class TextTable(Table):
             ) from None
 
 
-def line_blocks(path: Path, skip: int) -> Iterator[bytes]:
-    """Yield a file from after ``skip`` lines on, in blocks of whole lines."""
+def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """Yield a file from after ``skip`` lines on, in blocks of whole lines of about ``size`` bytes."""
     with open_binary(path) as file:
         for _ in range(skip):
             file.readline()
         rest: list[bytes] = []
-        while piece := file.read(BLOCK_BYTES):
+        while piece := file.read(size):
             cut = piece.rfind(b"\n") + 1
             if cut:
                 yield b"".join([*rest, piece[:cut]])
