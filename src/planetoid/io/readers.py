@@ -78,9 +78,8 @@ class TableReader(FeatureReader):
             raise DataError(f"{table.path} has no column but {table.column(self._id)}, the id; features are missing")
         for column in self._columns:
             if not table.is_numeric(column):
-                raise DataError(
-                    f"{table.path}: {table.column(column)} is not numbers; leave it out by naming the features: names=..."
-                )
+                what = f"{table.path}: {table.column(column)} is not numbers"
+                raise DataError(f"{what}; leave it out by naming the features wanted, names=[...]")
         self.n_features = len(self._columns)
         if table.has_names:
             self.names = tuple(table.names[column] for column in self._columns)
