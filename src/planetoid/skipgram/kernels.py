@@ -1,0 +1,326 @@
+"""Compiled skip-gram steps; arrays and scalars in, arrays changed in place.
+
+A batch is a number of slots. A slot is a random walk, whose every position is
+a centre with the positions around it as contexts, or a row of label pairs. All
+scores of a batch are taken from the tables as they were before it, then all
+gradients are added: plain mini-batch SGD. Three phases, each over rows that
+belong to one thread alone, in an order that does not depend on the number of
+threads, so the result is the same bit for bit:
+
+1. ``draw_and_score`` (threads share the slots): draw, score, keep the
+   coefficient of every pair and the gradient of every centre;
+2. ``update_contexts`` (threads share the rows of w);
+3. ``update_centres`` (threads share the rows of e).
+
+A walk's negatives stand in a second sequence beside it, drawn uniformly; the
+centre at position j uses the ``n_pool`` entries from j on. So a negative row
+is read once a walk position, and serves ``n_pool`` centres.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from planetoid.context.kernels import (
+    LABEL,
+    NEGATIVE,
+    WALK,
+    below,
+    bits_at,
+    context_of,
+    key_of,
+    labelled_centre,
+    pairs_in_walk,
+    start_of,
+    unit,
+    walk,
+)
+from planetoid.skipgram.threads import barrier
+
+F32 = np.float32
+# Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+MAX_SCORE_STEP = F32(1.0)
+LOSS_EVERY = 4  # slots
+
+
+@njit(fastmath=FAST, cache=True)
+def dots(row: Any, table: Any, rows: Any, count: Any, out: Any) -> None:
+    """Score one row against several, five at a time to read it from registers."""
+    width = len(row)
+    k = 0
+    while k + 5 <= count:
+        r0, r1, r2, r3, r4 = (
+            table[rows[k]],
+            table[rows[k + 1]],
+            table[rows[k + 2]],
+            table[rows[k + 3]],
+            table[rows[k + 4]],
+        )
+        s0 = s1 = s2 = s3 = s4 = F32(0)
+        for f in range(width):
+            x = row[f]
+            s0 += x * r0[f]
+            s1 += x * r1[f]
+            s2 += x * r2[f]
+            s3 += x * r3[f]
+            s4 += x * r4[f]
+        out[k], out[k + 1], out[k + 2], out[k + 3], out[k + 4] = s0, s1, s2, s3, s4
+        k += 5
+    while k < count:
+        r0 = table[rows[k]]
+        s0 = F32(0)
+        for f in range(width):
+            s0 += row[f] * r0[f]
+        out[k] = s0
+        k += 1
+
+
+@njit(fastmath=FAST, cache=True)
+def add_rows(table: Any, rows: Any, factors: Any, count: Any, out: Any) -> None:
+    """Add a combination of several rows to ``out``, five at a time."""
+    width = len(out)
+    k = 0
+    while k + 5 <= count:
+        r0, r1, r2, r3, r4 = (
+            table[rows[k]],
+            table[rows[k + 1]],
+            table[rows[k + 2]],
+            table[rows[k + 3]],
+            table[rows[k + 4]],
+        )
+        g0, g1, g2, g3, g4 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3], factors[k + 4]
+        for f in range(width):
+            out[f] += g0 * r0[f] + g1 * r1[f] + g2 * r2[f] + g3 * r3[f] + g4 * r4[f]
+        k += 5
+    while k < count:
+        r0, g0 = table[rows[k]], factors[k]
+        for f in range(width):
+            out[f] += g0 * r0[f]
+        k += 1
+
+
+@njit(fastmath=FAST, cache=True)
+def sigmoids(values: Any, count: Any) -> None:
+    """Logistic function in place: 2^t as an exponent field times a polynomial, error under 1e-6."""
+    for k in range(count):
+        t = min(max(values[k], F32(-30)), F32(30)) * F32(-1.4426950408889634)
+        whole = np.int32(t + F32(64.5)) - np.int32(64)
+        x = t - F32(whole)
+        power = F32(1.0) + x * (
+            F32(0.6931471806)
+            + x
+            * (
+                F32(0.2402265070)
+                + x * (F32(0.0555041087) + x * (F32(0.0096181291) + x * (F32(0.0013333558) + x * F32(0.0001540353))))
+            )
+        )
+        scale = np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32)
+        values[k] = F32(1) / (F32(1) + power * scale)
+
+
+@njit(cache=True)
+def draw_slot(
+    b: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, batch: Any
+) -> None:
+    """Draw one slot: its kind, its nodes and what they are paired with."""
+    indptr, indices, accept, alias, back, out = graph
+    same, other, class_start, members = labels
+    r1, r2, d, self_pairs, n_pool, n_own = rules
+    paths, lengths, signs, pools, frees, _, _ = batch
+    path, free = paths[b], frees[b]
+    key = key_of(seed, WALK, index)
+    if unit(bits_at(key, 1 << 40)) < r2:
+        place = start_of(seed, index, len(starts) if len(starts) else n, stride)
+        start = np.int64(starts[place]) if len(starts) else place
+        lengths[b] = walk(path, key, start, indptr, indices, accept, alias, back, out)
+        signs[b, 0] = 0
+        key = key_of(seed, NEGATIVE, index)
+        for j in range(len(path) if n_pool else 0):
+            pools[b, j] = below(bits_at(key, j), n)
+        for j in range(lengths[b] if n_own else 0):
+            for k in range(n_own):
+                free[j, k] = below(bits_at(key, j * n_own + k), n)
+        return
+    lengths[b] = len(path)
+    key = key_of(seed, LABEL, index)
+    width = free.shape[1]
+    for j in range(len(path)):
+        place = j * (width + 4)
+        gamma = 1 if unit(bits_at(key, place)) < r1 else -1
+        signs[b, j] = gamma
+        shares = same if gamma > 0 else other
+        at, k = labelled_centre(unit(bits_at(key, place + 1)), bits_at(key, place + 2), shares, class_start)
+        path[j] = members[at]
+        for x in range(width):
+            free[j, x] = context_of(at, k, bits_at(key, place + 3 + x), gamma, class_start, members, self_pairs)
+
+
+@njit(fastmath=FAST, cache=True)
+def draw_and_score(
+    first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any,
+    graph: Any, labels: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any,
+) -> None:  # fmt: skip
+    """Phase 1, for the slots of one thread."""
+    r1, _, d, self_pairs, n_pool, n_own = rules
+    paths, lengths, signs, pools, frees, factors, gradients = batch
+    reach = d - 1
+    q = paths.shape[1]
+    full = pairs_in_walk(q, d, self_pairs)
+    n_free = frees.shape[2]
+    rows = np.empty(factors.shape[2], np.int64)
+    out = np.empty(factors.shape[2], np.float32)
+    negatives = (1.0 - r1) / r1
+    for b in range(first_slot, last_slot):
+        draw_slot(b, index + b, seed, n, starts, stride, graph, labels, rules, batch)
+        path, pool, length = paths[b], pools[b], lengths[b]
+        is_walk = signs[b, 0] == 0
+        present = pairs_in_walk(length, d, self_pairs)
+        weight = F32(full / present) if is_walk and present else F32(1)
+        loss = 0.0
+        for j in range(length):
+            low, high = max(0, j - reach), min(length - 1, j + reach)
+            count = 0
+            if is_walk:
+                for k in range(low, high + 1):
+                    if self_pairs or k != j:
+                        rows[count] = path[k]
+                        count += 1
+            n_positive = count
+            if is_walk:
+                at = j
+                for _ in range(n_pool):
+                    rows[count] = pool[at]
+                    count += 1
+                    at = at + 1 if at + 1 < q else 0
+                for x in range(n_own):
+                    rows[count] = frees[b, j, x]
+                    count += 1
+                scale = rate * weight
+                against = F32(scale * n_positive * negatives / max(1, n_pool + n_own))
+            else:
+                for x in range(n_free):
+                    rows[count] = frees[b, j, x]
+                    count += 1
+                scale = F32(rate * full / (r1 * q * n_free))
+                against = scale
+                n_positive = count if signs[b, j] > 0 else 0
+            row = e[path[j]]
+            dots(row, w, rows, count, out)
+            sigmoids(out, count)
+            if b % LOSS_EVERY == 0:
+                right = wrong = 1.0
+                for k in range(n_positive):
+                    right *= max(out[k], F32(1e-12))
+                for k in range(n_positive, count):
+                    wrong *= max(F32(1) - out[k], F32(1e-12))
+                loss -= (np.log(max(right, 1e-300)) * scale + np.log(max(wrong, 1e-300)) * against) / rate
+            size = F32(1e-12)
+            for f in range(len(row)):
+                size += row[f] * row[f]
+            most = MAX_SCORE_STEP / size
+            for k in range(n_positive):
+                out[k] = min(scale - scale * out[k], most)
+            for k in range(n_positive, count):
+                out[k] = -min(against * out[k], most)
+            gradient = gradients[b, j]
+            for f in range(len(row)):
+                gradient[f] = F32(0)
+            add_rows(w, rows, out, count, gradient)
+            store_factors(factors[b, j], out, is_walk, low - j + reach, high - j + reach, reach, self_pairs, count)
+        losses[b] = loss
+
+
+@njit(inline="always", cache=True)
+def store_factors(
+    kept: Any, out: Any, is_walk: Any, low: Any, high: Any, reach: Any, self_pairs: Any, count: Any
+) -> None:
+    """Put the coefficients of a centre where phase 2 finds them: by offset, then pool, then own."""
+    taken = 0
+    if is_walk:
+        for k in range(low, high + 1):
+            if self_pairs or k != reach:
+                kept[k] = out[taken]
+                taken += 1
+    for k in range(count - taken):
+        kept[2 * reach + 1 + k] = out[taken + k]
+
+
+@njit(fastmath=FAST, cache=True)
+def update_contexts(
+    thread: Any, n_threads: Any, n_slots: Any, rules: Any, frozen: Any, e: Any, w: Any, batch: Any
+) -> None:
+    """Phase 2, for the rows of w that belong to one thread."""
+    _, _, d, self_pairs, n_pool, n_own = rules
+    paths, lengths, signs, pools, frees, factors, _ = batch
+    reach, q = d - 1, paths.shape[1]
+    own = 2 * reach + 1
+    rows = np.empty(own + n_pool, np.int64)
+    used = np.empty(own + n_pool, np.float32)
+    for b in range(n_slots):
+        path, length = paths[b], lengths[b]
+        is_walk = signs[b, 0] == 0
+        for k in range(length if is_walk else 0):
+            c = np.int64(path[k])
+            if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
+                count = 0
+                for j in range(max(0, k - reach), min(length - 1, k + reach) + 1):
+                    if self_pairs or j != k:
+                        rows[count], used[count] = path[j], factors[b, j, k - j + reach]
+                        count += 1
+                add_rows(e, rows, used, count, w[c])
+        for k in range(q if is_walk and n_pool else 0):
+            c = np.int64(pools[b, k])
+            if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
+                count = 0
+                for offset in range(n_pool):
+                    j = k - offset if k >= offset else k - offset + q
+                    if j < length:
+                        rows[count], used[count] = path[j], factors[b, j, own + offset]
+                        count += 1
+                add_rows(e, rows, used, count, w[c])
+        first = own + (n_pool if is_walk else 0)
+        n_free = n_own if is_walk else frees.shape[2]
+        for j in range(length):
+            for x in range(n_free):
+                c = np.int64(frees[b, j, x])
+                if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
+                    rows[0], used[0] = path[j], factors[b, j, first + x]
+                    add_rows(e, rows, used, 1, w[c])
+
+
+@njit(fastmath=FAST, cache=True)
+def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: Any, batch: Any) -> None:
+    """Phase 3, for the rows of e that belong to one thread."""
+    paths, lengths, gradients = batch[0], batch[1], batch[6]
+    for b in range(n_slots):
+        for j in range(lengths[b]):
+            i = np.int64(paths[b, j])
+            if (n_threads == 1 or i % n_threads == thread) and i >= frozen:
+                row, gradient = e[i], gradients[b, j]
+                for f in range(len(row)):
+                    row[f] += gradient[f]
+
+
+@njit(nogil=True, cache=True)
+def train(
+    thread: Any, n_threads: Any, counters: Any, seed: Any, first: Any, last: Any, total: Any, rate_from: Any, rate_to: Any,
+    starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, frozen: Any, e: Any, w: Any, batch: Any, losses: Any,
+) -> None:  # fmt: skip
+    """Train on batches ``first`` to ``last`` of ``total``; one call for each thread."""
+    n_slots = len(batch[0])
+    low, high = thread * n_slots // n_threads, (thread + 1) * n_slots // n_threads
+    for number in range(first, last):
+        rate = F32(rate_from + (rate_to - rate_from) * (number / total))
+        draw_and_score(
+            low, high, number * n_slots, seed, len(e), starts, stride, graph, labels, rules, e, w, rate, batch,
+            losses[number - first],
+        )  # fmt: skip
+        barrier(counters, n_threads)
+        update_contexts(thread, n_threads, n_slots, rules, frozen, e, w, batch)
+        barrier(counters, n_threads)
+        update_centres(thread, n_threads, n_slots, frozen, e, batch)
+        barrier(counters, n_threads)

@@ -1,0 +1,150 @@
+"""``SkipGram``: stochastic gradient descent on L_u over two tables of free embeddings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.context import ContextSampler
+from planetoid.errors import ParameterError
+from planetoid.skipgram import kernels
+from planetoid.skipgram.threads import resolve_n_jobs, run_in_step
+
+__all__ = ["SkipGram", "new_tables"]
+
+Table = npt.NDArray[np.float32]
+
+VISITS_PER_BATCH = 16  # of the busiest node, so that its summed gradient stays a small step
+MOST_SLOTS, LEAST_SLOTS = 256, 4
+
+
+class SkipGram:
+    """Minimises ``L_u = -E log sigma(gamma w_c . e_i)`` over embeddings e and context parameters w.
+
+    Parameters
+    ----------
+    sampler : ContextSampler
+    e, w : float32 arrays of shape (n_nodes, dimension)
+        Changed in place; C-contiguous, possibly memory-mapped.
+    learning_rate, final_rate : float
+        The rate falls linearly from the first to the second over a training.
+    negatives : {"shared", "own"}
+        ``"shared"``: a centre has ``n_negatives`` negative contexts whatever the
+        number of its positive ones, weighted so that the expected gradient is
+        that of Algorithm 1, and neighbouring centres of a walk share most of
+        them. ``"own"``: as many as there are pairs times (1 - r1) / r1, drawn
+        for each centre; slower, with less variance.
+    n_negatives : int, optional
+        How many in the shared case; (1 - r1) / r1 rounded up if not given.
+    frozen : int, default 0
+        Rows before this one are read and never changed.
+    n_jobs : int, default 1
+        Threads; -1 for one a core. The result does not depend on it.
+
+    Notes
+    -----
+    A step adds the gradient of a whole batch of walks at once. Where the
+    gradient of one pair would change its score by more than 1 through either
+    table, it is cut to that, which keeps large learning rates from diverging.
+    """
+
+    def __init__(
+        self,
+        sampler: ContextSampler,
+        e: Table,
+        w: Table,
+        *,
+        learning_rate: float = 0.05,
+        final_rate: float | None = None,
+        negatives: str = "shared",
+        n_negatives: int | None = None,
+        frozen: int = 0,
+        n_jobs: int | None = 1,
+    ) -> None:
+        if not learning_rate > 0:
+            raise ParameterError(f"learning_rate={learning_rate!r}; it must be positive")
+        if negatives not in ("shared", "own"):
+            raise ParameterError(f"negatives={negatives!r}; it is 'shared' or 'own'")
+        self.sampler, self.e, self.w = sampler, _as_table(e, sampler), _as_table(w, sampler)
+        self.learning_rate = learning_rate
+        self.final_rate = learning_rate / 100 if final_rate is None else final_rate
+        self.frozen = frozen
+        self.n_threads = resolve_n_jobs(n_jobs)
+        ratio = (1 - sampler.r1) / sampler.r1
+        reach = sampler.d - 1
+        around = 2 * reach + sampler.self_pairs
+        n_pool = n_own = 0
+        if ratio > 0 and negatives == "shared":
+            n_pool = min(sampler.q, int(np.ceil(ratio - 1e-9)) if n_negatives is None else int(n_negatives))
+        elif ratio > 0:
+            n_own = max(1, round(around * ratio))
+        self.rules = (sampler.r1, sampler.r2, sampler.d, sampler.self_pairs, n_pool, n_own)
+        self.n_slots = self._choose_slots()
+        n_free = n_own or (around if sampler.r2 < 1 else 0)
+        self.batch = self._buffers(n_pool, n_free, reach)
+
+    def n_batches(self, n_walks: float) -> int:
+        """Return how many batches make up so many walks."""
+        return max(1, int(np.ceil(n_walks / self.n_slots)))
+
+    def train(self, first: int, last: int, total: int) -> float:
+        """Train on batches ``first`` to ``last`` of ``total``; return the mean loss over them.
+
+        Training in pieces gives the same bits as training at once.
+        """
+        losses = np.zeros((max(0, last - first), self.n_slots))
+        sampler = self.sampler
+        run_in_step(
+            kernels.train, self.n_threads, sampler.seed, first, last, total, self.learning_rate, self.final_rate,
+            sampler.starts, sampler.stride, sampler.graph_arrays, sampler.label_arrays, self.rules, self.frozen,
+            self.e, self.w, self.batch, losses,
+        )  # fmt: skip
+        measured = losses[:, :: kernels.LOSS_EVERY]
+        draws = sampler.pairs_per_walk / sampler.r1
+        return float(measured.mean() / draws) if measured.size else 0.0
+
+    def _choose_slots(self) -> int:
+        visits = self.sampler.q * self.sampler.busiest_share()
+        slots = int(np.clip(VISITS_PER_BATCH / visits, LEAST_SLOTS, MOST_SLOTS))
+        return slots - slots % 4
+
+    def _buffers(self, n_pool: int, n_free: int, reach: int) -> tuple[npt.NDArray[Any], ...]:
+        slots, q, width = self.n_slots, self.sampler.q, self.e.shape[1]
+        return (
+            np.zeros((slots, q), np.int32),  # nodes of the walk, or centres of label pairs
+            np.zeros(slots, np.int64),  # how many of them
+            np.zeros((slots, q), np.int8),  # gamma of a label centre; 0 in front marks a walk
+            np.zeros((slots, q), np.int32),  # shared negatives
+            np.zeros((slots, q, n_free), np.int32),  # own negatives, or contexts of a label centre
+            np.zeros((slots, q, 2 * reach + 1 + n_pool + n_free), np.float32),  # coefficient of each pair
+            np.zeros((slots, q, width), np.float32),  # gradient of each centre
+        )
+
+
+def new_tables(n_nodes: int, dimension: int, seed: int, directory: str | Path | None = None) -> tuple[Table, Table]:
+    """Return fresh tables: e small and random, w zero; memory-mapped files where a directory is given."""
+    shape = (n_nodes, dimension)
+    if directory is None:
+        e, w = np.empty(shape, np.float32), np.zeros(shape, np.float32)
+    else:
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        e = np.lib.format.open_memmap(folder / "e.npy", "w+", np.float32, shape)
+        w = np.lib.format.open_memmap(folder / "w.npy", "w+", np.float32, shape)
+    generator = np.random.Generator(np.random.Philox(seed))
+    for first in range(0, n_nodes, 65536):
+        part = generator.random((min(65536, n_nodes - first), dimension), dtype=np.float32)
+        e[first : first + len(part)] = (part - np.float32(0.5)) / np.float32(dimension)
+    return e, w
+
+
+def _as_table(table: Table, sampler: ContextSampler) -> Table:
+    plain = np.asarray(table)  # a memory map is an ndarray underneath
+    if plain.dtype != np.float32 or plain.ndim != 2 or not plain.flags.c_contiguous or not plain.flags.writeable:
+        raise ParameterError("a table of embeddings is a writeable, C-contiguous float32 array of two dimensions")
+    if len(plain) != sampler.graph.n_nodes:
+        raise ParameterError(f"a table of {len(plain):,} rows for {sampler.graph.n_nodes:,} nodes")
+    return plain
