@@ -30,8 +30,8 @@ def knn_graph(
 ) -> Graph:
     """Join each row of ``X`` with its ``k`` nearest.
 
-    Sparse rows stay sparse, and distances are taken in pieces: memory is that
-    of ``X`` and of n x k neighbours.
+    Sparse rows stay sparse, and distances are taken in pieces of bounded
+    size: memory is that of ``X`` and of n x k neighbours.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _neighbours(
     if k < 1:
         nothing = np.empty(0, dtype=np.int64)
         return nothing, nothing, np.empty(0)
-    with config_context(working_memory=128):
+    with config_context(working_memory=64):  # megabytes of distances at a time
         search = NearestNeighbors(n_neighbors=k, metric="euclidean", n_jobs=n_jobs).fit(rows)
         distance, target = search.kneighbors()
     source = np.repeat(kept, k)

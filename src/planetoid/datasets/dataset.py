@@ -161,7 +161,7 @@ class Dataset:
         kept = np.flatnonzero(~gone)
         part = replace(
             self,
-            graph=self.graph.subgraph(self.graph.ids.take(kept).to_numpy()),
+            graph=self.graph.subgraph(self.node_ids[kept]),
             X=None if self.X is None else self.X[kept],
             y=self.y[kept],
             parent_rows=kept,
