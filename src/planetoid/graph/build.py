@@ -178,12 +178,15 @@ def _largest_of_duplicates(source: Any, target: Any, weight: Any) -> tuple[Any, 
 
 
 def _symmetric(matrix: Any, how: str) -> Any:
+    from scipy import sparse
+
     opposite = matrix.T.tocsr()
     if matrix.dtype == bool:
         return matrix + opposite
     if how == "max":
         return matrix.maximum(opposite)
     total = matrix + opposite
-    total.setdiag(total.diagonal() / 2)  # a loop is its own opposite
-    total.eliminate_zeros()
-    return total * np.float32(0.5) if how == "mean" else total
+    if how == "mean":
+        return total * np.float32(0.5)
+    loops = matrix.diagonal()
+    return total - sparse.diags_array(loops).tocsr() if loops.any() else total  # a loop is its own opposite

@@ -128,7 +128,11 @@ def from_pyg(cls: type[Graph], data: Any, policy: dict[str, Any]) -> Graph:
         if attributes is not None and (attributes.ndim == 1 or attributes.shape[1] == 1):
             weight = attributes
     values = None if weight is None else np.asarray(weight).reshape(-1)
-    return cls.from_rows(EdgeList(ends[0], ends[1], values), NodeIds(int(data.num_nodes)), **policy)
+    n_nodes = int(data.num_nodes)
+    if ends.size and (ends.min() < 0 or ends.max() >= n_nodes):
+        wrong = int(ends.max() if ends.max() >= n_nodes else ends.min())
+        raise DataError(f"edge_index has the node {wrong}, but the nodes are 0 to {n_nodes - 1}")
+    return cls.from_rows(EdgeList(ends[0], ends[1], values), NodeIds(n_nodes), **policy)
 
 
 def to_networkx(graph: Graph) -> Any:
@@ -180,8 +184,8 @@ def _from_sequence(cls: type[Graph], source: Sequence[Any], policy: dict[str, An
     for number, edge in enumerate(source):
         if not isinstance(edge, (tuple, list)) or len(edge) not in (2, 3):
             raise DataError(f"edge {number} is {edge!r}; an edge is (source, target) or (source, target, weight)")
-    weighted = [len(edge) == 3 for edge in source]
-    weight = [float(edge[2]) if len(edge) == 3 else 1.0 for edge in source] if any(weighted) else None
+    weighted = any(len(edge) == 3 for edge in source)
+    weight = [edge[2] if len(edge) == 3 else 1.0 for edge in source] if weighted else None
     return cls.from_edges([edge[0] for edge in source], [edge[1] for edge in source], weight, **policy)
 
 
