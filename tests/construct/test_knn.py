@@ -96,7 +96,7 @@ def test_memory_is_not_that_of_a_square(monkeypatch):
     import tracemalloc
 
     n = 8000
-    X = sparse.random_array((n, 2000), density=0.002, rng=2, format="csr", dtype=np.float32)
+    X = sparse.random_array((n, 2000), density=0.01, rng=2, format="csr", dtype=np.float32)
     monkeypatch.setattr(type(X), "toarray", None)
     knn_graph(X[:50], 3)  # imports
     tracemalloc.start()

@@ -46,6 +46,17 @@ def test_counts(loaded, name):
         assert pl.datasets.info(name).paper_edges * 2 == data.graph.summary.entries
 
 
+@pytest.mark.parametrize(
+    ("name", "loops", "repeated"),
+    [("cora", 0, 151), ("citeseer", 124, 56), ("pubmed", 3, 11), ("nell-0.1", 0, 140_369)],
+)
+def test_the_papers_edge_count_is_explained(loaded, name, loops, repeated):
+    """Each edge stands in the file once from either end; the paper counts repeats and loops too."""
+    summary = loaded[name, "ind"].graph.summary
+    assert (summary.self_loops, summary.duplicates) == (2 * loops, 2 * repeated)
+    assert summary.edges + loops + repeated == pl.datasets.info(name).paper_edges
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_both_views_are_the_same_problem(loaded, name):
     ind, trans = loaded[name, "ind"], loaded[name, "trans"]
