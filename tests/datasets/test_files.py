@@ -40,7 +40,7 @@ def made_up(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "known_checksums", lambda: sums)
     handler = partial(QuietHandler, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.server_port}/"
     monkeypatch.setattr(files, "AUTHORS_FILES", address)
@@ -158,10 +158,13 @@ def test_archive_that_lacks_a_member(made_up):
         find(archive=True)
 
 
-def test_archive_that_is_none(made_up):
-    (made_up / "nell_data.tar.gz").write_bytes(b"<html>moved</html>")
-    with pytest.raises(DataError, match="not a readable archive"):
-        find(archive=True)
+def test_archive_that_is_none_or_cut_off(made_up):
+    archive_of({"ind.made.x": np.random.default_rng(0).bytes(10**5)}, made_up / "nell_data.tar.gz")
+    cut_off = (made_up / "nell_data.tar.gz").read_bytes()[:5000]
+    for content in (b"<html>moved</html>", cut_off):
+        (made_up / "nell_data.tar.gz").write_bytes(content)
+        with pytest.raises(DataError, match="not a readable archive"):
+            find(archive=True)
 
 
 def test_every_file_of_the_authors_has_a_checksum(data_root):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tarfile
+import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files as resource_files
@@ -129,7 +130,7 @@ def _fetch_archive(names: list[str], folder: Path) -> None:
     path = Path(fetcher.fetch(archive, downloader=bar))
     try:
         _extract(path, names, folder)
-    except tarfile.TarError as error:
+    except (tarfile.TarError, EOFError, zlib.error) as error:
         raise DataError(f"{NELL_ARCHIVE} is not a readable archive: {error}") from None
     finally:
         path.unlink(missing_ok=True)
