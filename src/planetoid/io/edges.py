@@ -85,7 +85,7 @@ class _EdgeReader:
         """Number the ids that occur."""
         encoder = IdEncoder()
         for _, ends in self._steps(lambda: encoder.worthwhile):
-            codes = encoder.encode(pa.chunked_array([*ends[0].chunks, *ends[1].chunks]))
+            codes = encoder.encode(*ends)
             for kept, part in zip(self.codes, np.split(codes, 2), strict=True):
                 kept.append(part.copy())
             pa.default_memory_pool().release_unused()  # the hash table, which Arrow would keep for itself

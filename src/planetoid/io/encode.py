@@ -43,13 +43,13 @@ class IdEncoder:
         """Number of values, between 2**16 and 2**20, that makes the next call worth its while."""
         return min(max(2**16, len(self)), 2**20)
 
-    def encode(self, values: Any) -> Codes:
-        """Return the number of each value of an Arrow array, of integers or strings."""
-        values = self._in_common(values)
+    def encode(self, *columns: Any) -> Codes:
+        """Return the number of each value of one or more Arrow arrays, of integers or strings, in one array."""
+        values = self._in_common(columns)
         found = pc.index_in(values, value_set=self._known)
         codes: Codes = pc.fill_null(found, -1).to_numpy().copy()
         if found.null_count:
-            fresh = _whole(values.filter(pc.is_null(found))).dictionary_encode()
+            fresh = values.filter(pc.is_null(found)).combine_chunks().dictionary_encode()
             codes[codes < 0] = np.asarray(fresh.indices) + len(self._known)
             self._known = pa.concat_arrays([self._known, fresh.dictionary])
         return codes
@@ -67,14 +67,13 @@ class IdEncoder:
         self._known = None
         return NodeIds.distinct(known.take(order)), place
 
-    def _in_common(self, values: Any) -> Any:
+    def _in_common(self, columns: tuple[Any, ...]) -> Any:
         """Bring new values and known ones to one type: int64 as long as all are integers, else string."""
-        values = _as_int64_or_string(values)
-        if self._known is None:
-            self._known = pa.array([], type=values.type)
-        if self._known.type != values.type:
-            self._known = self._known.cast(pa.large_string())
-        return values.cast(self._known.type)
+        parts = [_as_int64_or_string(column) for column in columns]
+        kinds = {part.type for part in parts} | ({self._known.type} if len(self) else set())
+        kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
+        self._known = pa.array([], type=kind) if self._known is None else self._known.cast(kind)
+        return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks])
 
 
 def integers_if_canonical(values: Any) -> Any:
@@ -92,13 +91,10 @@ def integers_if_canonical(values: Any) -> Any:
 
 
 def _as_int64_or_string(values: Any) -> Any:
+    values = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     if pa.types.is_integer(values.type):
         try:
             return values.cast(pa.int64())
         except pa.ArrowInvalid:  # unsigned and beyond 63 bits
             pass
     return values.cast(pa.large_string())
-
-
-def _whole(values: Any) -> Any:
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
