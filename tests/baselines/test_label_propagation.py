@@ -61,11 +61,11 @@ def test_class_mass_normalisation_gives_the_label_proportions(random_weighted_gr
 
 @pytest.mark.parametrize("solver", ["cg", "iterative"])
 def test_same_bits_for_any_number_of_threads(solver, monkeypatch, random_weighted_graph, few_labels):
-    matrix, y = random_weighted_graph(200, 1, 0.03), few_labels(200, 4, 1)
-    plain = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix)).predict_proba()
-    monkeypatch.setattr(linear_system, "ROWS_PER_TASK", 7)
+    monkeypatch.setattr(linear_system, "ROWS_PER_TASK", 7)  # many blocks of rows although the graph is small
+    graph, y = sparse.csr_array(random_weighted_graph(200, 1, 0.03)), few_labels(200, 4, 1)
+    plain = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=graph).predict_proba()
     for n_jobs in (1, 2, 5, -1):
-        model = pl.LabelPropagation(solver=solver, n_jobs=n_jobs, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix))
+        model = pl.LabelPropagation(solver=solver, n_jobs=n_jobs, **TIGHT).fit(y=y, graph=graph)
         assert np.array_equal(model.predict_proba(), plain)
 
 
@@ -91,17 +91,44 @@ def test_a_directed_edge_pulls_at_both_ends():
 
 @pytest.mark.parametrize("solver", ["cg", "iterative"])
 def test_says_when_it_did_not_converge(solver):
-    path = pl.Graph.from_edges(np.arange(50), np.arange(1, 51))
-    labels = {0: "a", 50: "b"}
-    with pytest.warns(PlanetoidWarning, match="did not converge: after 3 iterations"):
-        pl.LabelPropagation(solver=solver, max_iter=3).fit(y=labels, graph=path)
+    ring = pl.Graph.from_edges(np.arange(50), (np.arange(50) + 1) % 50)
+    with pytest.warns(PlanetoidWarning, match="did not converge: after 3 iterations") as caught:
+        pl.LabelPropagation(solver=solver, max_iter=3).fit(y={0: "a", 1: "b"}, graph=_thick(ring))
+    assert len(caught) == 1  # what was not reached in time is not called unreachable
 
 
-def test_a_large_path_needs_few_steps_of_conjugate_gradients():
+def _thick(ring):
+    """Every second neighbour joined too, so that no node is the leaf of a tree."""
+    one = ring.to_scipy()
+    return one + one @ one
+
+
+def test_trees_are_eliminated_exactly():
+    """A long path is a tree: no iteration is needed, where the plain one would take millions."""
     path = pl.Graph.from_edges(np.arange(3000), np.arange(1, 3001))
-    model = pl.LabelPropagation(max_iter=3000).fit(y={0: "a", 3000: "b"}, graph=path)
-    assert model.n_iter_ > 1  # above the limit of the factorisation
-    np.testing.assert_allclose(model.predict_proba()[:, 0], np.linspace(1, 0, 3001), atol=1e-4)
+    model = pl.LabelPropagation().fit(y={0: "a", 3000: "b"}, graph=path)
+    assert model.n_iter_ == 0
+    np.testing.assert_allclose(model.predict_proba()[:, 0], np.linspace(1, 0, 3001), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_trees_on_a_core_equal_the_factorisation(seed, random_weighted_graph):
+    """Weighted random trees hung on a random core, self loops here and there."""
+    rng = np.random.default_rng(seed)
+    core, n = 20, 120
+    matrix = np.zeros((n, n), dtype=np.float32)
+    matrix[:core, :core] = random_weighted_graph(core, seed)
+    for i in range(core, n):
+        parent = rng.integers(0, i)
+        matrix[i, parent] = matrix[parent, i] = 0.1 + rng.random()
+    matrix[np.arange(0, n, 7), np.arange(0, n, 7)] = rng.random(len(range(0, n, 7)))
+    graph = pl.Graph.from_scipy(sparse.csr_array(matrix), self_loops="keep")
+    y = np.full(n, -1)
+    y[rng.choice(n, 9, replace=False)] = np.arange(9) % 3
+    by_lu = pl.LabelPropagation(solver="direct").fit(y=y, graph=graph).predict_proba()
+    by_cg = pl.LabelPropagation(solver="cg", tol=1e-12).fit(y=y, graph=graph).predict_proba()
+    np.testing.assert_allclose(by_cg, by_lu, atol=1e-8)
+    np.testing.assert_allclose(by_lu, harmonic(matrix, y), atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def symmetric_adjacency(graph: Graph | None) -> sparse.csr_array:
 
 
 def strengths(adjacency: sparse.csr_array) -> npt.NDArray[np.float64]:
-    """Sum of the weights of each row, in double precision."""
-    return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    """Sum of the weights of each row, in double precision (``adjacency.sum`` adds in single)."""
+    return np.asarray(adjacency @ np.ones(adjacency.shape[1]))
 
 
 def reached(problem: Problem) -> npt.NDArray[np.bool_]:
