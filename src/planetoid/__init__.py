@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from planetoid.graph import Graph as Graph
     from planetoid.io import read_features as read_features
     from planetoid.io import read_labels as read_labels
-    from planetoid.problem import mask_labels as mask_labels
+    from planetoid.labels import mask_labels as mask_labels
 
 __version__ = "0.1.0"
 
 _MODULES = ("construct", "datasets")
 _WHERE = {
     "Graph": "planetoid.graph",
-    "mask_labels": "planetoid.problem",
+    "mask_labels": "planetoid.labels",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",
     **{name: module for name, (_, module) in CLASSES.items()},

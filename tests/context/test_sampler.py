@@ -161,13 +161,9 @@ def test_node2vec_ratios():
     # from 1 after 0: back to 0 weighs 1/p, 2 is a neighbour of 0 and weighs 1, 3 is not and weighs 1/q
     graph = pl.Graph.from_edges([0, 0, 1, 1], [1, 2, 2, 3])
     sampler = ContextSampler(graph, r1=1.0, q=3, d=3, self_pairs=False, node2vec_p=4.0, node2vec_q=0.5, seed=1)
-    from planetoid.context.kernels import key_of, walk
-
-    path, seen = np.empty(3, np.int64), np.zeros(4)
-    for index in range(60_000):
-        walk(path, key_of(np.uint64(1), 1, index), 0, *sampler.graph_arrays)
-        if path[1] == 1:
-            seen[path[2]] += 1
+    pairs = sampler.draw_walks(200_000)
+    first, second, third = pairs.i[::6], pairs.c[::6], pairs.c[1::6]  # (S_1, S_2), (S_1, S_3) stand in front
+    seen = np.bincount(third[(first == 0) & (second == 1)], minlength=4).astype(float)
     expected = np.array([0.25, 0.0, 1.0, 2.0]) / 3.25
     assert chi_square_p_value(seen, expected, seen.sum()) > 1e-4
 

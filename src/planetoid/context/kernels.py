@@ -19,7 +19,7 @@ MIX_2 = U64(0x94D049BB133111EB)
 LOW_32 = U64(0xFFFFFFFF)
 TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
-WALK, LABEL, START, NEGATIVE = 1, 2, 3, 4  # streams
+WALK, LABEL, START, NEGATIVE, POOL = 1, 2, 3, 4, 5  # streams
 MAX_TRIES = 64  # of node2vec's rejection step
 
 

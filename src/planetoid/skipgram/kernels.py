@@ -12,9 +12,12 @@ threads, so the result is the same bit for bit:
 2. ``update_contexts`` (threads share the rows of w);
 3. ``update_centres`` (threads share the rows of e).
 
-A walk's negatives stand in a second sequence beside it, drawn uniformly; the
-centre at position j uses the ``n_pool`` entries from j on. So a negative row
-is read once a walk position, and serves ``n_pool`` centres.
+The walks of a group share their negatives: the centres at position j of all of
+them, which have nothing to do with each other, are set against the same
+``n_pool`` nodes, drawn uniformly. So a negative row is read once for a group.
+(Sharing among successive positions of one walk would be as cheap, but those are
+near each other in the graph, and pushing one node away from all of them at once
+makes worse embeddings.)
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from numba import njit
 from planetoid.context.kernels import (
     LABEL,
     NEGATIVE,
+    POOL,
     WALK,
     below,
     bits_at,
@@ -44,6 +48,7 @@ F32 = np.float32
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 MAX_SCORE_STEP = F32(1.0)
+GROUP = 8  # walks that share their negatives
 LOSS_EVERY = 4  # slots
 
 
@@ -129,8 +134,8 @@ def draw_slot(
     """Draw one slot: its kind, its nodes and what they are paired with."""
     indptr, indices, accept, alias, back, out = graph
     same, other, class_start, members = labels
-    r1, r2, d, self_pairs, n_pool, n_own = rules
-    paths, lengths, signs, pools, frees, _, _ = batch
+    r1, r2, _, self_pairs, _n_pool, n_own = rules
+    paths, lengths, signs, _pools, frees, _, _ = batch
     path, free = paths[b], frees[b]
     key = key_of(seed, WALK, index)
     if unit(bits_at(key, 1 << 40)) < r2:
@@ -139,8 +144,6 @@ def draw_slot(
         lengths[b] = walk(path, key, start, indptr, indices, accept, alias, back, out)
         signs[b, 0] = 0
         key = key_of(seed, NEGATIVE, index)
-        for j in range(len(path) if n_pool else 0):
-            pools[b, j] = below(bits_at(key, j), n)
         for j in range(lengths[b] if n_own else 0):
             for k in range(n_own):
                 free[j, k] = below(bits_at(key, j * n_own + k), n)
@@ -159,6 +162,17 @@ def draw_slot(
             free[j, x] = context_of(at, k, bits_at(key, place + 3 + x), gamma, class_start, members, self_pairs)
 
 
+@njit(cache=True)
+def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, pools: Any) -> None:
+    """Draw the shared negatives of the groups that begin in a range of slots."""
+    for b in range(first_slot, last_slot, GROUP):
+        key = key_of(seed, POOL, (index + b) // GROUP)
+        pool = pools[b // GROUP]
+        for j in range(pool.shape[0]):
+            for k in range(pool.shape[1]):
+                pool[j, k] = below(bits_at(key, j * pool.shape[1] + k), n)
+
+
 @njit(fastmath=FAST, cache=True)
 def draw_and_score(
     first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any,
@@ -174,9 +188,10 @@ def draw_and_score(
     rows = np.empty(factors.shape[2], np.int64)
     out = np.empty(factors.shape[2], np.float32)
     negatives = (1.0 - r1) / r1
+    draw_pools(first_slot, last_slot, index, seed, n, pools)
     for b in range(first_slot, last_slot):
         draw_slot(b, index + b, seed, n, starts, stride, graph, labels, rules, batch)
-        path, pool, length = paths[b], pools[b], lengths[b]
+        path, pool, length = paths[b], pools[b // GROUP], lengths[b]
         is_walk = signs[b, 0] == 0
         present = pairs_in_walk(length, d, self_pairs)
         weight = F32(full / present) if is_walk and present else F32(1)
@@ -191,11 +206,9 @@ def draw_and_score(
                         count += 1
             n_positive = count
             if is_walk:
-                at = j
-                for _ in range(n_pool):
-                    rows[count] = pool[at]
+                for k in range(n_pool):
+                    rows[count] = pool[j, k]
                     count += 1
-                    at = at + 1 if at + 1 < q else 0
                 for x in range(n_own):
                     rows[count] = frees[b, j, x]
                     count += 1
@@ -258,8 +271,8 @@ def update_contexts(
     paths, lengths, signs, pools, frees, factors, _ = batch
     reach, q = d - 1, paths.shape[1]
     own = 2 * reach + 1
-    rows = np.empty(own + n_pool, np.int64)
-    used = np.empty(own + n_pool, np.float32)
+    rows = np.empty(own + GROUP, np.int64)
+    used = np.empty(own + GROUP, np.float32)
     for b in range(n_slots):
         path, length = paths[b], lengths[b]
         is_walk = signs[b, 0] == 0
@@ -272,16 +285,6 @@ def update_contexts(
                         rows[count], used[count] = path[j], factors[b, j, k - j + reach]
                         count += 1
                 add_rows(e, rows, used, count, w[c])
-        for k in range(q if is_walk and n_pool else 0):
-            c = np.int64(pools[b, k])
-            if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
-                count = 0
-                for offset in range(n_pool):
-                    j = k - offset if k >= offset else k - offset + q
-                    if j < length:
-                        rows[count], used[count] = path[j], factors[b, j, own + offset]
-                        count += 1
-                add_rows(e, rows, used, count, w[c])
         first = own + (n_pool if is_walk else 0)
         n_free = n_own if is_walk else frees.shape[2]
         for j in range(length):
@@ -290,6 +293,17 @@ def update_contexts(
                 if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
                     rows[0], used[0] = path[j], factors[b, j, first + x]
                     add_rows(e, rows, used, 1, w[c])
+    for group in range(n_slots // GROUP if n_pool else 0):
+        for j in range(q):
+            for k in range(n_pool):
+                c = np.int64(pools[group, j, k])
+                if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
+                    count = 0
+                    for b in range(group * GROUP, (group + 1) * GROUP):
+                        if signs[b, 0] == 0 and j < lengths[b]:
+                            rows[count], used[count] = paths[b, j], factors[b, j, own + k]
+                            count += 1
+                    add_rows(e, rows, used, count, w[c])
 
 
 @njit(fastmath=FAST, cache=True)
@@ -307,12 +321,14 @@ def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: An
 
 @njit(nogil=True, cache=True)
 def train(
-    thread: Any, n_threads: Any, counters: Any, seed: Any, first: Any, last: Any, total: Any, rate_from: Any, rate_to: Any,
-    starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, frozen: Any, e: Any, w: Any, batch: Any, losses: Any,
+    thread: Any, n_threads: Any, counters: Any, seed: Any, first: Any, last: Any, total: Any,
+    rate_from: Any, rate_to: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any,
+    frozen: Any, e: Any, w: Any, batch: Any, losses: Any,
 ) -> None:  # fmt: skip
     """Train on batches ``first`` to ``last`` of ``total``; one call for each thread."""
     n_slots = len(batch[0])
-    low, high = thread * n_slots // n_threads, (thread + 1) * n_slots // n_threads
+    n_groups = n_slots // GROUP
+    low, high = thread * n_groups // n_threads * GROUP, (thread + 1) * n_groups // n_threads * GROUP
     for number in range(first, last):
         rate = F32(rate_from + (rate_to - rate_from) * (number / total))
         draw_and_score(
@@ -324,3 +340,48 @@ def train(
         barrier(counters, n_threads)
         update_centres(thread, n_threads, n_slots, frozen, e, batch)
         barrier(counters, n_threads)
+
+
+@njit(nogil=True, cache=True)
+def draw_batch(
+    index: Any, seed: Any, n: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, batch: Any
+) -> None:
+    """Draw all slots of a batch without scoring them."""
+    draw_pools(0, len(batch[0]), index, seed, n, batch[3])
+    for b in range(len(batch[0])):
+        draw_slot(b, index + b, seed, n, starts, stride, graph, labels, rules, batch)
+
+
+@njit(nogil=True, cache=True)
+def list_pairs(rules: Any, batch: Any, i: Any, c: Any, gamma: Any, weight: Any) -> Any:
+    """Write the pairs of a drawn batch out, with the weights that phase 1 gives them; return their number."""
+    r1, _, d, self_pairs, n_pool, n_own = rules
+    paths, lengths, signs, pools, frees, _, _ = batch
+    q = paths.shape[1]
+    full = pairs_in_walk(q, d, self_pairs)
+    negatives = (1.0 - r1) / r1
+    used = 0
+    for b in range(len(paths)):
+        path, length = paths[b], lengths[b]
+        if signs[b, 0] != 0:
+            for j in range(length):
+                for x in range(frees.shape[2]):
+                    i[used], c[used], gamma[used] = path[j], frees[b, j, x], signs[b, j]
+                    weight[used] = full / (r1 * q * frees.shape[2])
+                    used += 1
+            continue
+        present = pairs_in_walk(length, d, self_pairs)
+        for j in range(length if present else 0):
+            first = used
+            for k in range(max(0, j - d + 1), min(length - 1, j + d - 1) + 1):
+                if self_pairs or k != j:
+                    i[used], c[used], gamma[used], weight[used] = path[j], path[k], 1, full / present
+                    used += 1
+            against = full / present * (used - first) * negatives / max(1, n_pool + n_own)
+            for k in range(n_pool):
+                i[used], c[used], gamma[used], weight[used] = path[j], pools[b // GROUP, j, k], -1, against
+                used += 1
+            for x in range(n_own):
+                i[used], c[used], gamma[used], weight[used] = path[j], frees[b, j, x], -1, against
+                used += 1
+    return used

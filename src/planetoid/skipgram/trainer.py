@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.context import ContextSampler
+from planetoid.context import ContextSampler, Pairs
 from planetoid.errors import ParameterError
 from planetoid.skipgram import kernels
 from planetoid.skipgram.threads import resolve_n_jobs, run_in_step
@@ -17,8 +17,9 @@ __all__ = ["SkipGram", "new_tables"]
 
 Table = npt.NDArray[np.float32]
 
-VISITS_PER_BATCH = 16  # of the busiest node, so that its summed gradient stays a small step
-MOST_SLOTS, LEAST_SLOTS = 256, 4
+VISITS_PER_BATCH = 4  # of the busiest node, so that its summed gradient stays a small step
+MOST_SLOTS, LEAST_SLOTS = 256, 16
+MOST_NEGATIVES = 10
 
 
 class SkipGram:
@@ -32,13 +33,14 @@ class SkipGram:
     learning_rate, final_rate : float
         The rate falls linearly from the first to the second over a training.
     negatives : {"shared", "own"}
-        ``"shared"``: a centre has ``n_negatives`` negative contexts whatever the
-        number of its positive ones, weighted so that the expected gradient is
-        that of Algorithm 1, and neighbouring centres of a walk share most of
-        them. ``"own"``: as many as there are pairs times (1 - r1) / r1, drawn
-        for each centre; slower, with less variance.
+        ``"own"``: each centre draws its negative contexts for itself.
+        ``"shared"``: a group of walks draws them together, for their centres at
+        the same position; faster where the tables are larger than the cache.
     n_negatives : int, optional
-        How many in the shared case; (1 - r1) / r1 rounded up if not given.
+        How many negative contexts a centre has. If not given, as many as there
+        are positive pairs times (1 - r1) / r1, but at most 10 if they are
+        shared. Their weight makes up for the rest: the expected gradient is
+        that of Algorithm 1 whatever the number.
     frozen : int, default 0
         Rows before this one are read and never changed.
     n_jobs : int, default 1
@@ -57,7 +59,7 @@ class SkipGram:
         e: Table,
         w: Table,
         *,
-        learning_rate: float = 0.05,
+        learning_rate: float = 0.025,
         final_rate: float | None = None,
         negatives: str = "shared",
         n_negatives: int | None = None,
@@ -78,9 +80,9 @@ class SkipGram:
         around = 2 * reach + sampler.self_pairs
         n_pool = n_own = 0
         if ratio > 0 and negatives == "shared":
-            n_pool = min(sampler.q, int(np.ceil(ratio - 1e-9)) if n_negatives is None else int(n_negatives))
+            n_pool = min(MOST_NEGATIVES, int(np.ceil(around * ratio))) if n_negatives is None else int(n_negatives)
         elif ratio > 0:
-            n_own = max(1, round(around * ratio))
+            n_own = max(1, round(around * ratio)) if n_negatives is None else int(n_negatives)
         self.rules = (sampler.r1, sampler.r2, sampler.d, sampler.self_pairs, n_pool, n_own)
         self.n_slots = self._choose_slots()
         n_free = n_own or (around if sampler.r2 < 1 else 0)
@@ -106,10 +108,23 @@ class SkipGram:
         draws = sampler.pairs_per_walk / sampler.r1
         return float(measured.mean() / draws) if measured.size else 0.0
 
+    def pairs_of(self, number: int) -> Pairs:
+        """Return the pairs, with weights, that batch ``number`` trains on."""
+        sampler = self.sampler
+        kernels.draw_batch(
+            number * self.n_slots, sampler.seed, sampler.graph.n_nodes, sampler.starts, sampler.stride,
+            sampler.graph_arrays, sampler.label_arrays, self.rules, self.batch,
+        )  # fmt: skip
+        room = self.batch[5].size
+        i, c = np.empty(room, np.int64), np.empty(room, np.int64)
+        gamma, weight = np.empty(room, np.int8), np.empty(room, np.float32)
+        used = kernels.list_pairs(self.rules, self.batch, i, c, gamma, weight)
+        return Pairs(i[:used], c[:used], gamma[:used], weight[:used])
+
     def _choose_slots(self) -> int:
         visits = self.sampler.q * self.sampler.busiest_share()
         slots = int(np.clip(VISITS_PER_BATCH / visits, LEAST_SLOTS, MOST_SLOTS))
-        return slots - slots % 4
+        return slots - slots % kernels.GROUP
 
     def _buffers(self, n_pool: int, n_free: int, reach: int) -> tuple[npt.NDArray[Any], ...]:
         slots, q, width = self.n_slots, self.sampler.q, self.e.shape[1]
@@ -117,7 +132,7 @@ class SkipGram:
             np.zeros((slots, q), np.int32),  # nodes of the walk, or centres of label pairs
             np.zeros(slots, np.int64),  # how many of them
             np.zeros((slots, q), np.int8),  # gamma of a label centre; 0 in front marks a walk
-            np.zeros((slots, q), np.int32),  # shared negatives
+            np.zeros((slots // kernels.GROUP, q, n_pool), np.int32),  # shared negatives
             np.zeros((slots, q, n_free), np.int32),  # own negatives, or contexts of a label centre
             np.zeros((slots, q, 2 * reach + 1 + n_pool + n_free), np.float32),  # coefficient of each pair
             np.zeros((slots, q, width), np.float32),  # gradient of each centre
