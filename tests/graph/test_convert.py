@@ -131,6 +131,8 @@ def test_pandas_mistakes():
         Graph.from_pandas(frame, source="c")
     with pytest.raises(DataError, match=r"weight column 'kind' is .*, not a number"):
         Graph.from_pandas(frame.iloc[:1], weight="kind")
+    with pytest.raises(DataError, match=r"weight column 'Weight' is .*, not a number"):
+        Graph.of(frame.iloc[:1].rename(columns={"kind": "Weight"}))
     with pytest.raises(DataError, match="need two columns, found 1"):
         Graph.of(frame[["b"]])
     missing = pd.DataFrame({"a": ["x"], "b": ["y"], "weight": [float("nan")]})

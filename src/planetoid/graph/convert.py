@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.ids import NodeIds
-from planetoid.io.edgelist import EdgeList, choose_columns
+from planetoid.io.edgelist import EdgeList, choose_columns, is_weight
 
 if TYPE_CHECKING:
     from planetoid.graph.core import Graph
@@ -107,9 +107,9 @@ def from_pandas(
     names = [str(name) for name in frame.columns]
     first, second, third = choose_columns(names, source, target, weight)
     values = None if third is None else frame.iloc[:, third]
-    if values is not None and values.dtype.kind not in "fiub":
-        if weight is not None:
-            raise DataError(f"the weight column {weight!r} is {values.dtype}, not a number")
+    if third is not None and values is not None and values.dtype.kind not in "fiub":
+        if weight is not None or is_weight(names[third]):
+            raise DataError(f"the weight column {names[third]!r} is {values.dtype}, not a number")
         values = None
     ends = frame.iloc[:, first], frame.iloc[:, second]
     for number, end in zip((first, second), ends, strict=True):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 
-__all__ = ["END_NAMES", "EdgeList", "choose_columns", "column_number"]
+__all__ = ["END_NAMES", "EdgeList", "choose_columns", "column_number", "is_weight"]
 
 END_NAMES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"))
 
@@ -56,10 +56,15 @@ def choose_columns(
     first = free.pop(0) if first is None else first
     second = free.pop(0) if second is None else second
     if third is None:
-        named = [number for number in free if names[number].lower() == "weight"]
+        named = [number for number in free if is_weight(names[number])]
         only = free[0] if len(free) == 1 and free[0] > max(first, second) else None  # a row number stands to the left
         third = named[0] if named else only
     return first, second, third
+
+
+def is_weight(name: str) -> bool:
+    """Tell whether a column is the weight by its name."""
+    return name.lower() == "weight"
 
 
 def column_number(names: Sequence[str], asked: str | int) -> int:

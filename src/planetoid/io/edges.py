@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.ids import NodeIds
-from planetoid.io.edgelist import EdgeList, choose_columns
+from planetoid.io.edgelist import EdgeList, choose_columns, is_weight
 from planetoid.io.encode import IdEncoder
 from planetoid.io.match import graph_ids, rows_of
 from planetoid.io.table import Batch, Table, open_table
@@ -65,8 +65,8 @@ def read_edges(
         first, second, third = choose_columns(table.names, source, target, weight)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
-    if third is not None and weight is None and not table.is_numeric(third):
-        third = None
+    if third is not None and not table.is_numeric(third) and weight is None and not is_weight(table.names[third]):
+        third = None  # what kind of edge it is, perhaps
     reader = _EdgeReader(table, (first, second), third)
     return reader.over_nodes(graph_ids(NodeIds(nodes))) if nodes is not None else reader.over_all()
 
