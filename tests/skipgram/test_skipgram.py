@@ -156,13 +156,13 @@ def test_the_loss_falls_and_neighbours_come_close():
     assert near > far + 0.3
 
 
-def test_a_large_rate_does_not_diverge():
+def test_a_large_rate_stays_finite():
     star = pl.Graph.from_edges([0] * 50, range(1, 51))
     e, w = new_tables(51, 16, seed=0)
-    model = SkipGram(ContextSampler(star, r1=1 / 6), e, w, learning_rate=0.25)
+    model = SkipGram(ContextSampler(star, r1=1 / 6), e, w, learning_rate=1.0)
     model.train(0, 500, 500)
     assert np.isfinite(e).all()
-    assert np.linalg.norm(e, axis=1).max() < 30
+    assert np.isfinite(w).all()
 
 
 def test_memory_mapped_tables(tmp_path):
