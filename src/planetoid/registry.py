@@ -19,6 +19,7 @@ CLASSES = {
     "LabelPropagation": ("lp", "planetoid.baselines.label_propagation"),
     "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
     "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
+    "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
 }
 
 

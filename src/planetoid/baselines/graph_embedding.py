@@ -1,0 +1,157 @@
+"""GraphEmb: DeepWalk's embeddings, learned without labels, and a softmax on top."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
+
+from planetoid.context import ContextSampler
+from planetoid.errors import ParameterError
+from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.io.embeddings import write_embedding
+from planetoid.problem import Problem
+from planetoid.progress import progress
+from planetoid.skipgram import SkipGram
+from planetoid.skipgram.trainer import new_tables
+
+__all__ = ["GraphEmbedding"]
+
+PIECES = 100  # of a training, after each of which the bar moves
+
+
+class GraphEmbedding(GraphClassifier):
+    """Skip-gram embeddings of random walks (r2 = 1), then softmax regression on them.
+
+    Parameters
+    ----------
+    dimension : int, default 128
+    passes : float, default 20
+        Walks that start at each node.
+    q, d : int, default 10 and 4
+        Nodes in a walk, and window: pairs have \\|j - k\\| < d.
+    r1 : float, default 1/6
+        Share of positive pairs; 1/6 is five negatives a positive.
+    self_pairs : bool, default False
+    node2vec_p, node2vec_q : float, default 1
+        Return and in-out parameters of node2vec; 1 is DeepWalk.
+    learning_rate : float, default 0.025
+        Falls linearly to a hundredth of it.
+    negatives : {"shared", "own"}, default "shared"
+        See :class:`planetoid.skipgram.SkipGram`.
+    C : float, default 1.0
+        Inverse strength of the softmax's L2 penalty.
+    directory : path, optional
+        Keep the tables in memory-mapped files there, for graphs larger than memory.
+    random_state : int, default 0
+    n_jobs : int, default 1
+        Threads; the result is the same for any number.
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    embedding_ : float32 array of shape (n_nodes, dimension)
+    loss_ : float
+        Mean of L_u over the last hundredth of the training.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> two_triangles = pl.Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
+    >>> model = pl.GraphEmbedding(dimension=8, passes=200).fit(None, {0: "left", 5: "right"}, graph=two_triangles)
+    >>> model.predict().tolist()
+    ['left', 'left', 'left', 'right', 'right', 'right']
+    """
+
+    embedding_: npt.NDArray[np.float32]
+
+    def __init__(
+        self,
+        *,
+        dimension: int = 128,
+        passes: float = 20,
+        q: int = 10,
+        d: int = 4,
+        r1: float = 1 / 6,
+        self_pairs: bool = False,
+        node2vec_p: float = 1.0,
+        node2vec_q: float = 1.0,
+        learning_rate: float = 0.025,
+        negatives: str = "shared",
+        C: float = 1.0,
+        directory: str | Path | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.dimension = dimension
+        self.passes = passes
+        self.q = q
+        self.d = d
+        self.r1 = r1
+        self.self_pairs = self_pairs
+        self.node2vec_p = node2vec_p
+        self.node2vec_q = node2vec_q
+        self.learning_rate = learning_rate
+        self.negatives = negatives
+        self.C = C
+        self.directory = directory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit(self, problem: Problem) -> Probabilities:
+        if self.dimension < 1 or int(self.dimension) != self.dimension:
+            raise ParameterError(f"dimension={self.dimension!r}; it is a positive whole number")
+        if not self.passes > 0:
+            raise ParameterError(f"passes={self.passes!r}; it must be positive")
+        self.embedding_ = self._embed(problem)
+        X = normalize(self.embedding_)
+        rows = problem.labelled
+        softmax = LogisticRegression(C=self.C, max_iter=1000).fit(X[rows], problem.y[rows])
+        probabilities = np.asarray(softmax.predict_proba(X))
+        assert problem.graph is not None
+        probabilities[~_touched(problem)] = 0.0  # an embedding that was never trained says nothing
+        return probabilities
+
+    def _embed(self, problem: Problem) -> npt.NDArray[np.float32]:
+        graph = problem.graph
+        assert graph is not None
+        e, w = new_tables(graph.n_nodes, int(self.dimension), self.random_state, self.directory)
+        if graph.n_edges == 0:
+            return e
+        sampler = ContextSampler(
+            graph,
+            r1=self.r1,
+            q=self.q,
+            d=self.d,
+            self_pairs=self.self_pairs,
+            node2vec_p=self.node2vec_p,
+            node2vec_q=self.node2vec_q,
+            seed=self.random_state,
+        )
+        trainer = SkipGram(
+            sampler, e, w, learning_rate=self.learning_rate, negatives=self.negatives, n_jobs=self.n_jobs
+        )
+        total = trainer.n_batches(self.passes * graph.n_nodes)
+        edges = np.unique(np.linspace(0, total, PIECES + 1).astype(int))
+        with progress("embedding", total, self.verbose) as advance:
+            for first, last in zip(edges[:-1], edges[1:], strict=True):
+                self.loss_ = trainer.train(int(first), int(last), total)
+                advance(last - first, f"loss {self.loss_:.4f}")
+        return e
+
+    def export_embedding(self, path: str | Path) -> None:
+        """Write the embedding as ``.npz``, ``.parquet`` or word2vec text (``.w2v``)."""
+        write_embedding(path, self.node_ids_, self.embedding_)
+
+
+def _touched(problem: Problem) -> npt.NDArray[np.bool_]:
+    assert problem.graph is not None
+    touched: Any = np.diff(problem.graph.indptr) > 0
+    touched[problem.graph.indices] = True
+    return np.asarray(touched)
