@@ -10,7 +10,8 @@ from planetoid.baselines.propagation import class_mass_normalized
 from planetoid.errors import ParameterError, PlanetoidWarning
 
 SOLVERS = ("direct", "cg", "iterative")
-TIGHT = {"tol": 1e-7, "max_iter": 20_000}
+PLAIN = {"class_mass_normalization": False}
+TIGHT = {"tol": 1e-7, "max_iter": 20_000, **PLAIN}
 
 
 def harmonic(matrix, y):
@@ -53,7 +54,7 @@ def test_class_mass_normalisation_gives_the_label_proportions(random_weighted_gr
     prior = np.bincount(y[y >= 0]) / (y >= 0).sum()
     scaled = class_mass_normalized(harmonic(matrix, y)[y < 0], prior)
     np.testing.assert_allclose(scaled.sum(axis=0), prior)
-    model = pl.LabelPropagation(class_mass_normalization=True, **TIGHT).fit(y=y, graph=sparse.csr_array(matrix))
+    model = pl.LabelPropagation(**{**TIGHT, "class_mass_normalization": True}).fit(y=y, graph=sparse.csr_array(matrix))
     expected = scaled / scaled.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba()[y < 0], expected, atol=1e-5)
     np.testing.assert_array_equal(model.predict()[y >= 0], y[y >= 0])
@@ -72,7 +73,7 @@ def test_same_bits_for_any_number_of_threads(solver, monkeypatch, random_weighte
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_components_without_a_label_get_the_prior_and_one_warning(solver):
     graph = pl.Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5], nodes=7)
-    model = pl.LabelPropagation(solver=solver)
+    model = pl.LabelPropagation(solver=solver, **PLAIN)
     with pytest.warns(PlanetoidWarning, match="nothing about 4 of 7 nodes") as caught:
         model.fit(y=["a", None, "b"] + [None] * 4, graph=graph)
     assert len(caught) == 1
@@ -83,9 +84,9 @@ def test_components_without_a_label_get_the_prior_and_one_warning(solver):
 def test_a_directed_edge_pulls_at_both_ends():
     edges = ([0, 2], [1, 1])
     directed = pl.Graph.from_edges(*edges, directed=True)
-    found = pl.LabelPropagation().fit(y=[-1, 0, 1], graph=directed).predict_proba()
+    found = pl.LabelPropagation(**PLAIN).fit(y=[-1, 0, 1], graph=directed).predict_proba()
     np.testing.assert_allclose(found[0], [1, 0])
-    undirected = pl.LabelPropagation().fit(y=[-1, 0, 1], graph=pl.Graph.from_edges(*edges))
+    undirected = pl.LabelPropagation(**PLAIN).fit(y=[-1, 0, 1], graph=pl.Graph.from_edges(*edges))
     np.testing.assert_allclose(found, undirected.predict_proba())
 
 
@@ -125,8 +126,8 @@ def test_trees_on_a_core_equal_the_factorisation(seed, random_weighted_graph):
     graph = pl.Graph.from_scipy(sparse.csr_array(matrix), self_loops="keep")
     y = np.full(n, -1)
     y[rng.choice(n, 9, replace=False)] = np.arange(9) % 3
-    by_lu = pl.LabelPropagation(solver="direct").fit(y=y, graph=graph).predict_proba()
-    by_cg = pl.LabelPropagation(solver="cg", tol=1e-12).fit(y=y, graph=graph).predict_proba()
+    by_lu = pl.LabelPropagation(solver="direct", **PLAIN).fit(y=y, graph=graph).predict_proba()
+    by_cg = pl.LabelPropagation(solver="cg", tol=1e-12, **PLAIN).fit(y=y, graph=graph).predict_proba()
     np.testing.assert_allclose(by_cg, by_lu, atol=1e-8)
     np.testing.assert_allclose(by_lu, harmonic(matrix, y), atol=1e-8)
 

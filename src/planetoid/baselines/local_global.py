@@ -26,9 +26,9 @@ class LocalGlobalConsistency(Propagation):
     ----------
     alpha : float, default 0.99
         How much of a node's score comes from its neighbours, between 0 and 1.
-    class_mass_normalization : bool, default False
+    class_mass_normalization : bool, default True
         Scale the classes so that all nodes together have the class proportions
-        of the labels.
+        of the labels. Without it the scores are those above to the letter.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
         A sparse factorisation, conjugate gradients, or the paper's iteration
         ``F <- alpha S F + (1 - alpha) Y``; "auto" factorises small graphs and
@@ -64,7 +64,7 @@ class LocalGlobalConsistency(Propagation):
         self,
         *,
         alpha: float = 0.99,
-        class_mass_normalization: bool = False,
+        class_mass_normalization: bool = True,
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
