@@ -125,7 +125,7 @@ def parquet_file(path, **columns):
         ({"source": ["a", None], "target": ["b", "c"]}, r"row 1, column 'source': the id is empty"),
         ({"source": [1, None], "target": [2, 3]}, r"row 1, column 'source': the id is empty"),
         ({"source": ["a", "b"], "target": ["b", ""]}, r"row 1, column 'target': the id is empty"),
-        ({"source": [1.0], "target": [2.0]}, r"column 'source' is double; ids and labels are integers or strings"),
+        ({"source": [1.0], "target": [2.0]}, r"column 'source' is double; ids are integers or strings"),
         ({"source": [[1]], "target": [[2]]}, r"column 'source' is list"),
         (
             {"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, None]},

@@ -18,6 +18,8 @@ def rows(text: str) -> list[list[str]]:
         ("source,target a,b", True),
         ("Src,DST,weight a,b,1", True),
         ("id,label a,x", True),
+        ("label,node_id x,a", True),
+        ("computer,node mouse,cat", None),  # words
         ("node,x,y a,1,2", True),
         ("fromNodeId,toNodeId 1,2", True),
         # ... unless they come again below: then they are ids

@@ -119,7 +119,7 @@ class _EdgeReader:
     def _batches(self) -> Iterator[Batch]:
         numbers = [] if self.weight is None else [self.weight]
         for batch in self.table.batches(self.ends, numbers):
-            self.table.refuse_empty(batch, self.ends)
+            self.table.check_ids(batch, self.ends)
             if self.weight is not None:
                 self._check_weights(batch)
                 self.weights.append(batch.numbers[:, 0])

@@ -73,7 +73,7 @@ class IdEncoder:
         kinds = {part.type for part in parts} | ({self._known.type} if len(self) else set())
         kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
         self._known = pa.array([], type=kind) if self._known is None else self._known.cast(kind)
-        return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks])
+        return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], type=kind)
 
 
 def integers_if_canonical(values: Any) -> Any:

@@ -68,6 +68,8 @@ def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:
     lower = [cell.lower() for cell in first if cell not in below]
     if len(first) > 1 and first[0] not in below and lower[0] in ID_NAMES:
         return True
+    if any(cell in ID_NAMES for cell in lower) and any(cell in LABEL_NAMES for cell in lower):
+        return True
     return any(one in lower and other in lower for one, other in PAIRS)
 
 

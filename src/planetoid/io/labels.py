@@ -64,12 +64,12 @@ def read_labels(
         raise DataError(f"{path}: {error}") from None
     parts: tuple[list[Any], list[Any]] = ([], [])
     for batch in table.batches(columns):
-        table.refuse_empty(batch, columns[:1])
+        table.check_ids(batch, columns[:1])
         for part, values in zip(parts, batch.texts, strict=True):
             part.append(values)
     nodes, labels = (pa.chunked_array(part).combine_chunks() for part in parts)
     _doubt_first_line(table, columns, labels)
-    labels = _known_labels(table, labels)
+    labels = _known_labels(table, columns[1], labels)
     if ids is None:
         _refuse_conflicts(table, IdEncoder().encode(nodes), nodes, labels)
         nodes = integers_if_canonical(nodes) if table.is_text else nodes
@@ -84,12 +84,12 @@ def read_labels(
 
 
 def _choose_columns(table: Table, id_column: str | int | None, label_column: str | int | None) -> tuple[int, int]:
+    node = find_id_column(table, id_column)
     if label_column is not None:
         label = column_number(table.names, label_column)
-        if id_column is None and label == find_id_column(table, None):
-            raise DataError(f"{table.column(label)} is the id; name another id_column or label_column")
-        return find_id_column(table, id_column), label
-    node = find_id_column(table, id_column)
+        if label == node:
+            raise DataError(f"{table.column(label)} is both the id and the label; say which is which")
+        return node, label
     others = [number for number in range(len(table.names)) if number != node]
     usual = [k for wanted in LABEL_NAMES for k in others if table.has_names and table.names[k].lower() == wanted]
     if not usual and len(others) != 1:
@@ -97,12 +97,20 @@ def _choose_columns(table: Table, id_column: str | int | None, label_column: str
     return node, (usual or others)[0]
 
 
-def _known_labels(table: Table, labels: Any) -> Any:
-    """Make empty labels null, and integers of what is written as integers."""
+def _known_labels(table: Table, column: int, labels: Any) -> Any:
+    """Make empty labels null, and integers of what is written as integers, or was turned to floats by a gap."""
+    if pa.types.is_floating(labels.type):
+        labels = pc.if_else(pc.is_nan(labels), None, labels)
+        row = pc.index(pc.equal(pc.floor(labels), labels), False).as_py()
+        if row >= 0:
+            table.refuse(row, column, f"the label {labels[row].as_py()} is neither an integer nor a string")
+        labels = labels.cast(pa.int64())
     if pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type):
         labels = pc.if_else(pc.equal(labels, ""), None, labels)
         if table.is_text:
             labels = integers_if_canonical(labels)
+    elif not (pa.types.is_integer(labels.type) or pa.types.is_boolean(labels.type)):
+        raise DataError(f"{table.path}: {table.column(column)} is {labels.type}; labels are integers or strings")
     if labels.null_count == len(labels):
         raise DataError(f"{table.path} has no label: every one of its {len(labels):,} records is empty there")
     return labels

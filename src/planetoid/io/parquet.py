@@ -40,8 +40,6 @@ class ParquetTable(Table):
         for name in names:
             if self.names.count(name) > 1:
                 raise DataError(f"{self.path}: several columns are called {name!r}; rename them")
-        for column in texts:
-            self._check_text(column)
         for column in numbers:
             if not self.is_numeric(column):
                 raise DataError(f"{self.path}: {self.column(column)} is {self._type(column)}, not numbers")
@@ -77,14 +75,6 @@ class ParquetTable(Table):
     def _type(self, column: int) -> Any:
         kind = self._schema.field(column).type
         return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-    def _check_text(self, column: int) -> None:
-        kind = self._type(column)
-        tests = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, _is_view, pa.types.is_boolean)
-        if pa.types.is_nested(kind) or not any(test(kind) for test in tests):
-            raise DataError(
-                f"{self.path}: {self.column(column)} is {kind}; ids and labels are integers or strings there"
-            )
 
 
 def _is_view(kind: Any) -> bool:

@@ -86,7 +86,7 @@ class TableReader(FeatureReader):
 
     def pieces(self) -> Iterator[Piece]:
         for batch in self.table.batches([self._id], self._columns):
-            self.table.refuse_empty(batch, [self._id])
+            self.table.check_ids(batch, [self._id])
             yield Piece(batch.first_row, batch.numbers, batch.texts[0])
 
     def place(self, row: int) -> str:

@@ -74,11 +74,14 @@ class Table(ABC):
         who = f" ({', '.join(repr(node) for node in ids)})" if ids else ""
         raise DataError(f"{self.path}, {self.place(row)}{who}, {self.column(column)}: {problem}")
 
-    def refuse_empty(self, batch: Batch, columns: Sequence[int]) -> None:
-        """Refuse a record without an id in one of ``columns``, which are the first texts of the batch."""
+    def check_ids(self, batch: Batch, columns: Sequence[int]) -> None:
+        """Refuse what is no id, or none at all, in ``columns``, which are the first texts of the batch."""
         for values, column in zip(batch.texts, columns, strict=False):
+            is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+            if not is_text and not pa.types.is_integer(values.type):
+                raise DataError(f"{self.path}: {self.column(column)} is {values.type}; ids are integers or strings")
             empty = pc.is_null(values)
-            if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            if is_text:
                 empty = pc.or_kleene(empty, pc.equal(values, ""))
             if pc.any(empty).as_py():
                 row = batch.first_row + pc.index(empty, True).as_py()

@@ -142,7 +142,7 @@ def _is_pair(word: str) -> bool:
 
 def _rows(words: Words, columns: npt.NDArray[Any], n_features: int) -> Any:
     """Return rows as CSR; a token twice in a line counts with the sum of its weights."""
-    rows = np.repeat(np.arange(len(words.ids)), np.diff(words.indptr))
+    rows = np.repeat(np.arange(len(words.ids), dtype=np.int32), np.diff(words.indptr))
     known = columns >= 0
     if not known.all():
         rows, columns = rows[known], columns[known]

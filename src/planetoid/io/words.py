@@ -123,4 +123,4 @@ class WordFile:
         token, colon, weight = word.rpartition(":")
         if not colon:
             return not self._weights_required
-        return bool(token) and is_number(weight) and bool(np.isfinite(np.float32(weight)))
+        return bool(token) and is_number(weight) and abs(float(weight)) <= float(np.finfo(np.float32).max)
