@@ -7,7 +7,7 @@ any work starts, so that each mistake has one place and one message.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,7 +120,7 @@ def check_problem(
     if len(classes) == 0:
         raise DataError(f"{who} needs labels: every entry of y is unlabelled (-1, None or NaN)")
     if len(classes) == 1:
-        raise DataError(f"{who} needs two classes at least: every label is {classes[0]!r}")
+        raise DataError(f"{who} needs two classes at least: every label is {classes.tolist()[0]!r}")
     held = None if validation is None else _encode_validation(validation, ids, classes)
     return Problem(ids, checked, features, codes, classes, held, names)
 
@@ -163,11 +163,11 @@ def check_features(X: Any) -> tuple[Features, npt.NDArray[Any] | None, Any]:
     return features, names, index
 
 
-def encode_labels(y: Any, ids: NodeIds) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+def encode_labels(y: Any, ids: NodeIds, name: str = "y") -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return a code for each node (-1: unlabelled) and the classes that the codes point to."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu" and y.shape == (len(ids),):
         return _encode_integers(y)  # millions of nodes in a blink
-    labels = _label_column(y, ids)
+    labels = _label_column(y, ids, name)
     known = [label for label in labels if not is_unlabelled(label)]
     try:
         distinct = sorted(set(known))
@@ -226,7 +226,7 @@ def _align_rows(features: Features, index: Any, ids: NodeIds) -> Features:
     return features
 
 
-def _label_column(y: Any, ids: NodeIds) -> list[Any]:
+def _label_column(y: Any, ids: NodeIds, name: str) -> list[Any]:
     if isinstance(y, Mapping):
         labels: list[Any] = [None] * len(ids)
         for row, label in zip(ids.known_rows(list(y)), y.values(), strict=True):
@@ -235,16 +235,21 @@ def _label_column(y: Any, ids: NodeIds) -> list[Any]:
     labels = y.tolist() if hasattr(y, "tolist") else list(y)
     if len(labels) != len(ids):
         raise DataError(
-            f"y has {len(labels):,} entries but there are {len(ids):,} nodes; "
+            f"{name} has {len(labels):,} entries but there are {len(ids):,} nodes; "
             "give one entry a node (-1, None or NaN: unlabelled), or a dict {node id: label}"
         )
-    if labels and isinstance(labels[0], list):
-        raise DataError("y has two dimensions; give one label a node")
+    for row, label in enumerate(labels):
+        if isinstance(label, list):
+            raise DataError(f"{name} has two dimensions; give one label a node")
+        if not isinstance(label, Hashable):
+            raise DataError(
+                f"{name} has the label {label!r} in row {row}, which is not hashable; a string is, or a number"
+            )
     return labels
 
 
 def _encode_validation(validation: Any, ids: NodeIds, classes: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    codes, found = encode_labels(validation, ids)
+    codes, found = encode_labels(validation, ids, "validation")
     place = {label: k for k, label in enumerate(classes.tolist())}
     if len(found) == 0:
         raise DataError("validation has no label: pass None, or labels of the nodes that may be looked at")
