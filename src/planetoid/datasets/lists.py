@@ -14,7 +14,7 @@ from planetoid.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CoordinateLists", "vote"]
+__all__ = ["CoordinateLists", "recall_of_pairs", "vote"]
 
 Scores = npt.NDArray[np.floating[Any]]
 
@@ -117,12 +117,7 @@ class CoordinateLists(Dataset):
         flat = table.ravel()
         found = self.truth_rows >= 0
         pairs = (self.truth_rows[found] - self.n_lists) * table.shape[1] + self.truth_categories[found]
-        if k >= len(flat):
-            return len(pairs) / len(self.truth_rows)
-        bar = np.partition(flat, len(flat) - k)[len(flat) - k]
-        above, level = int((flat > bar).sum()), int((flat == bar).sum())
-        hits = (flat[pairs] > bar).sum() + (flat[pairs] == bar).sum() * (k - above) / level
-        return float(hits / len(self.truth_rows))
+        return recall_of_pairs(flat, pairs, k, len(self.truth_rows))
 
     def without(self, rows: npt.ArrayLike) -> Self:
         """Return the data with these lists or items gone; see :meth:`Dataset.without`."""
@@ -151,6 +146,16 @@ class CoordinateLists(Dataset):
             ("truth", f"{len(self.truth_rows):,} items, at most {self.upper_bound:.3f} to be found; k = {self.k:,}")
         )
         return facts
+
+
+def recall_of_pairs(scores: Scores, pairs: npt.NDArray[np.int64], k: int, n_true: int) -> float:
+    """Return the share of ``n_true`` pairs that the ``k`` best of flat ``scores`` have; ties count in proportion."""
+    if k >= len(scores):
+        return len(pairs) / n_true
+    bar = np.partition(scores, len(scores) - k)[len(scores) - k]
+    above, level = int((scores > bar).sum()), int((scores == bar).sum())
+    hits = (scores[pairs] > bar).sum() + (scores[pairs] == bar).sum() * (k - above) / level
+    return float(hits / n_true)
 
 
 def vote(
