@@ -15,10 +15,13 @@ __all__ = ["CLASSES", "METHODS"]
 
 # class name -> (short name, module); a class is imported when it is asked for
 CLASSES = {
+    "PlanetoidT": ("planetoid-t", "planetoid.models.transductive"),
+    "PlanetoidG": ("planetoid-g", "planetoid.models.transductive"),
     "Feat": ("feat", "planetoid.baselines.feat"),
     "LabelPropagation": ("lp", "planetoid.baselines.label_propagation"),
     "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
     "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
+    "TransductiveSVM": ("tsvm", "planetoid.baselines.transductive_svm"),
     "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
 }
 
