@@ -1,0 +1,64 @@
+# Needs make and a Python (3.10 or later) that has pip and venv; everything else goes into .venv.
+#   make demo     compare methods on the bundled Cora
+#   make test     the whole test suite
+#   make install  .venv with everything for development
+#   make lint     format, style, types, layers
+#   make bench    the benchmarks, one after the other (BENCH=benchmarks/bench_startup.py for one of them)
+#   make clean    remove .venv and what the tools leave behind
+
+PYTHON ?= python3
+VENV ?= .venv
+BENCH_VENV ?= .venv-bench
+BENCH ?= $(sort $(wildcard benchmarks/bench_*.py))
+
+IN_VENV := $(VENV)/bin/python
+PIP_FLAGS := --quiet --disable-pip-version-check --constraint constraints.txt
+SOURCES := src tests benchmarks scripts
+STATED := pyproject.toml constraints.txt
+
+.DELETE_ON_ERROR:
+.PHONY: demo test install lint bench clean
+
+demo: $(VENV)/.installed
+	$(VENV)/bin/planetoid demo
+
+test: $(VENV)/.installed-test
+	$(IN_VENV) -m pytest
+
+install: $(VENV)/.installed-dev
+
+lint: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check $(SOURCES)
+	$(VENV)/bin/ruff format --check $(SOURCES)
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/.installed $(BENCH_VENV)/.installed
+	@for script in $(BENCH); do echo "== $$script"; $(IN_VENV) $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) $(BENCH_VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# ---- environments; a stamp says what has been installed ------------------------------
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	    { echo "planetoid needs Python 3.10 or later; name one with make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# torch comes first and by its exact version: a looser requirement would bring gigabytes of CUDA.
+$(VENV)/.installed: $(STATED) | $(VENV)/bin/python
+	@echo "Installing planetoid and what it needs into $(VENV) (a few minutes the first time)"
+	$(IN_VENV) -m pip install $(PIP_FLAGS) "$$(grep '^torch==' constraints.txt)"
+	$(IN_VENV) -m pip install $(PIP_FLAGS) --editable .
+	touch $@
+
+$(VENV)/.installed-%: $(VENV)/.installed
+	$(IN_VENV) -m pip install $(PIP_FLAGS) --editable '.[$*]'
+	touch $@
+
+# The libraries that benchmarks compare with have pins of their own, so they live apart.
+$(BENCH_VENV)/.installed: benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+	touch $@

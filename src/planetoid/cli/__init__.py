@@ -1,0 +1,1 @@
+"""The command ``planetoid``: one file a command, heavy imports inside the functions."""
