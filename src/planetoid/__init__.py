@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from planetoid import construct as construct
     from planetoid import datasets as datasets
     from planetoid.baselines.feat import Feat as Feat
+    from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification
     from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation
     from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption

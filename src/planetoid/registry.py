@@ -22,6 +22,7 @@ CLASSES = {
     "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
     "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
     "TransductiveSVM": ("tsvm", "planetoid.baselines.transductive_svm"),
+    "IterativeClassification": ("ica", "planetoid.baselines.iterative_classification"),
     "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
 }
 

@@ -1,4 +1,4 @@
-"""The loops that the label-propagation family spends its time in.
+"""The loops that methods on labels and edges spend their time in.
 
 A row is summed in the order of its entries by one thread, and sums over rows
 are taken block by block, so no result depends on the number of threads.
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit, uintp
 
-__all__ = ["peel_trees", "plant_trees", "propagate_rows", "step_rows", "turn_rows", "weigh_rows"]
+__all__ = ["peel_trees", "plant_trees", "propagate_rows", "step_rows", "turn_rows", "visit_nodes", "weigh_rows"]
 
 ROWS_IN_CACHE = 512
 
@@ -173,3 +173,27 @@ def plant_trees(order: Any, parents: Any, ties: Any, diagonal: Any, right: Any, 
         for c in range(values.shape[1]):
             pull = ties[k] * values[parents[k], c] if parents[k] >= 0 else 0.0
             values[i, c] = (right[i, c] + pull) / diagonal[i]
+
+
+@njit(cache=True)
+def visit_nodes(indptr: Any, indices: Any, shares: Any, order: Any, content: Any, relation: Any, labels: Any) -> int:
+    """Give each node, in turn, the best label by its content and its neighbours' labels of now.
+
+    ``shares`` weighs the entries of the CSR, ``relation[a, b]`` is what a
+    neighbour of class a says for class b. Changes ``labels``; returns how many changed.
+    """
+    n_classes = content.shape[1]
+    changed = 0
+    scores = np.empty(n_classes)
+    for i in order:
+        for c in range(n_classes):
+            scores[c] = content[i, c]
+        for at in range(indptr[i], indptr[i + 1]):
+            said = relation[labels[indices[at]]]
+            for c in range(n_classes):
+                scores[c] += shares[at] * said[c]
+        best = np.argmax(scores)
+        if best != labels[i]:
+            labels[i] = best
+            changed += 1
+    return changed
