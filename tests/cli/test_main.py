@@ -1,0 +1,159 @@
+"""How the command line starts and how mistakes end."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from planetoid import __version__
+from planetoid.cli import main
+from planetoid.errors import DataError
+
+HEAVY = ("torch", "numba", "sklearn", "scipy", "pandas", "pyarrow", "matplotlib")
+
+
+@pytest.fixture
+def invoke():
+    def run(*arguments):
+        return CliRunner().invoke(main.app, arguments)
+
+    return run
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Let ``planetoid demo`` do something else."""
+
+    def replace(command):
+        app = typer.Typer(cls=main.Commands, pretty_exceptions_enable=False)
+        app.callback()(main.planetoid)
+        app.command("demo")(command)
+        monkeypatch.setattr(main, "app", app)
+
+    return replace
+
+
+def in_process(code, *arguments):
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help"), ("datasets", "--help"), ("--version",)])
+def test_help_loads_nothing_heavy(arguments):
+    code = (
+        "import sys\n"
+        "from planetoid.cli.main import run\n"
+        "try:\n"
+        "    run()\n"
+        "finally:\n"
+        f"    print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = in_process(code, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == "[]"
+    assert done.stdout.strip()
+
+
+def test_help_names_the_commands(invoke):
+    done = invoke("--help")
+    assert done.exit_code == 0
+    for command in ("demo", "datasets"):
+        assert command in done.stdout
+
+
+def test_version(invoke):
+    assert invoke("--version").stdout == f"planetoid {__version__}\n"
+
+
+def test_a_mistake_is_one_line_on_stderr(invoke):
+    done = invoke("datasets", "info", "corra")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: there is no data set 'corra'; the data sets are cora, citeseer")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_unknown_option_ends_with_two_as_well(invoke):
+    assert invoke("demo", "--sideways").exit_code == 2
+    assert invoke("demo", "--seeds", "0").exit_code == 2
+
+
+def test_debug_shows_where(invoke):
+    done = invoke("--debug", "datasets", "info", "corra")
+    assert done.exit_code == 2
+    assert "Traceback" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: there is no data set")
+
+
+def test_debug_may_stand_anywhere(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["planetoid", "datasets", "info", "corra", "--debug"])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_message_over_several_lines_becomes_one(failing, monkeypatch, capsys):
+    def broken():
+        raise DataError("first\n  second")
+
+    failing(broken)
+    monkeypatch.setattr(sys, "argv", ["planetoid", "demo"])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: first second\n"
+
+
+def test_the_disk_is_full(failing, monkeypatch, capsys):
+    def full():
+        raise OSError(28, "No space left on device", "results.json")
+
+    failing(full)
+    monkeypatch.setattr(sys, "argv", ["planetoid", "demo"])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: results.json: No space left on device\n"
+
+
+def test_an_error_nobody_foresaw_keeps_its_traceback(failing):
+    def wrong():
+        raise ZeroDivisionError("ours to mend")
+
+    failing(wrong)
+    done = CliRunner().invoke(main.app, ["demo"])
+    assert isinstance(done.exception, ZeroDivisionError)
+
+
+def test_a_warning_is_one_line(failing, capsys):
+    def warns():
+        import warnings
+
+        from planetoid.errors import PlanetoidWarning
+
+        warnings.simplefilter("always")
+        warnings.warn("3 rows were dropped", PlanetoidWarning, stacklevel=1)
+
+    failing(warns)
+    main.app(["demo"], standalone_mode=False)
+    assert capsys.readouterr().err == "warning: 3 rows were dropped\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_ctrl_c_ends_cleanly(tmp_path):
+    code = "from planetoid.cli.main import run\nrun()"
+    command = [sys.executable, "-c", code, "demo", "--seeds", "500", "--out", str(tmp_path / "demo")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr.readline().startswith("Cora")  # so the work has begun
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert output == ""
+    assert messages.splitlines() == ["interrupted"]
+    assert list((tmp_path / "demo").iterdir()) == []
