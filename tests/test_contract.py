@@ -214,10 +214,10 @@ class TestContract:
         """A node tied to one class by weight 1 and to the other by weight 10 becomes the other."""
         if not self.by_graph:
             pytest.skip("sees no graph")
-        size, middle = 6, 12
+        size, middle = 10, 20
         inside = [(i, j, 1.0) for k in (0, size) for i in range(k, k + size) for j in range(i + 1, k + size)]
         ties = [(middle, k * size + i, 10.0 if k == stronger else 1.0) for k in (0, 1) for i in range(3)]
-        X = np.zeros((13, 3), dtype=np.float32)
+        X = np.zeros((2 * size + 1, 3), dtype=np.float32)
         X[:size, 0] = X[size:middle, 1] = X[middle, 2] = 1.0  # the features of the middle say nothing
         labels = {0: "A", 4: "A", 5: "A", size: "B", size + 4: "B", size + 5: "B"}
         model = fit(method, X, labels, pl.Graph.of(inside + ties))

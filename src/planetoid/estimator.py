@@ -124,6 +124,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
             scores = scores / total
+        own = ~known & (problem.y >= 0)  # a label of its own is all that is known, and enough
+        scores[own] = np.eye(problem.n_classes)[problem.y[own]]
+        known |= own
         unknown = int((~known).sum())
         if unknown:
             scores[~known] = problem.class_prior
