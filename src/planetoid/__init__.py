@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification
     from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation
     from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
+    from planetoid.baselines.manifold_regularization import ManifoldRegularization as ManifoldRegularization
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
     from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding

@@ -16,11 +16,13 @@ __all__ = ["CLASSES", "METHODS"]
 # class name -> (short name, module); a class is imported when it is asked for
 CLASSES = {
     "PlanetoidT": ("planetoid-t", "planetoid.models.transductive"),
+    "PlanetoidI": ("planetoid-i", "planetoid.models.inductive"),
     "PlanetoidG": ("planetoid-g", "planetoid.models.transductive"),
     "Feat": ("feat", "planetoid.baselines.feat"),
     "LabelPropagation": ("lp", "planetoid.baselines.label_propagation"),
     "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
     "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
+    "ManifoldRegularization": ("manireg", "planetoid.baselines.manifold_regularization"),
     "TransductiveSVM": ("tsvm", "planetoid.baselines.transductive_svm"),
     "IterativeClassification": ("ica", "planetoid.baselines.iterative_classification"),
     "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
