@@ -12,13 +12,13 @@ __all__ = ["ID_NAMES", "LABEL_NAMES", "is_meant_as_number", "is_number", "looks_
 ID_NAMES = ("id", "node", "node_id", "nodeid", "__index_level_0__")  # the last is how pandas stores an index
 LABEL_NAMES = ("label", "class", "y", "category", "labels", "target")
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 PAIRS = (*END_NAMES, ("id1", "id2"), ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"))
 
 
 def is_number(cell: str) -> bool:
     """Tell whether a cell holds a finite decimal number."""
-    return NUMBER.fullmatch(cell.strip()) is not None
+    return NUMBER.fullmatch(cell) is not None
 
 
 def is_meant_as_number(cell: str) -> bool:

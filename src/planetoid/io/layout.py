@@ -6,7 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from planetoid.errors import DataError, ParameterError
 from planetoid.io.files import open_binary, plain_suffix
 from planetoid.io.header import looks_like_header
 
-__all__ = ["WHITESPACE", "Layout", "decode_line", "first_records", "sniff_layout", "split_line"]
+__all__ = ["BLANKS", "WHITESPACE", "Layout", "decode_line", "first_records", "sniff_layout", "split_line"]
 
 WHITESPACE = " "  # as a separator: any run of blanks and tabs
+BLANKS = " \t\r\n\f\v"  # a line of these alone is skipped
 SPELLED = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", WHITESPACE: "blanks"}
 SAMPLE_LINES = 200
 SAMPLE_BYTES = 2**20
@@ -79,14 +80,14 @@ def first_records(path: Path) -> list[tuple[int, str]]:
     return lines
 
 
-def split_line(text: str, separator: str) -> list[str]:
-    """Split one line into cells, stripped of blanks around them; quotes are understood."""
+def split_line(text: str, separator: str, *, strict: bool = False) -> list[str]:
+    """Split one line into cells, stripped of blanks around them; ``strict`` raises ``csv.Error`` at wrong quotes."""
     if separator == WHITESPACE:
-        text = " ".join(text.split())
+        text = re.sub(r"[ \t]+", " ", text).strip(" ")
     cells = text.split(separator)
-    if '"' in text:
-        with suppress(csv.Error):  # a cell longer than csv allows
-            cells = next(csv.reader([text], delimiter=separator, skipinitialspace=True))
+    if '"' in text and max(map(len, cells)) < csv.field_size_limit():
+        with nullcontext() if strict else suppress(csv.Error):
+            cells = next(csv.reader([text], delimiter=separator, skipinitialspace=True, strict=strict))
     return [cell.strip() for cell in cells]
 
 
@@ -111,7 +112,7 @@ def _first_lines(path: Path) -> list[tuple[int, str]]:
             text = decode_line(path, number, line).rstrip("\r\n")
             if "\r" in text:
                 raise DataError(f"{path}, line {number}: a line ends in a bare carriage return; end lines in a newline")
-            if text.strip():
+            if text.strip(BLANKS):
                 lines.append((number, text))
             if len(lines) >= SAMPLE_LINES or (size > SAMPLE_BYTES and len(lines) >= 3):
                 break

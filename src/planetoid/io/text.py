@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ from pyarrow import csv as arrow_csv
 from planetoid.errors import DataError
 from planetoid.io.files import open_binary
 from planetoid.io.header import is_meant_as_number, is_number
-from planetoid.io.layout import WHITESPACE, decode_line, sniff_layout, split_line
+from planetoid.io.layout import BLANKS, WHITESPACE, decode_line, sniff_layout, split_line
 from planetoid.io.table import Batch, Table
 
 __all__ = ["TextTable", "line_blocks", "numbered_lines"]
@@ -39,6 +40,8 @@ class TextTable(Table):
         self.layout = sniff_layout(path, header, separator)
         if not self.layout.sample:
             raise DataError(f"{path} has a header but no line below it (if it is no header, say header=False)")
+        separator = self.layout.separator
+        self._blanks = BLANKS if separator == WHITESPACE else BLANKS.replace(separator, "")  # tabs alone: empty cells
         self.header_known = self.layout.header_known
         self.has_names = self.layout.names is not None
         self.names = self.layout.names or tuple(map(str, range(self.layout.width)))
@@ -46,7 +49,7 @@ class TextTable(Table):
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         first_row = 0
         for block in line_blocks(self.path, self.layout.skip):
-            if not block.strip():
+            if not block.strip(self._blanks.encode()):
                 continue
             table = self._parse(block, texts, numbers)
             columns = [pc.utf8_trim_whitespace(_whole(table.column(str(k)))) for k in texts]
@@ -76,7 +79,7 @@ class TextTable(Table):
                 ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=self.layout.separator,
-                    invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+                    invalid_row_handler=lambda row: "error" if row.text.strip(self._blanks) else "skip",
                 ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=False
@@ -84,24 +87,28 @@ class TextTable(Table):
             )
         except pa.ArrowInvalid as error:
             self._explain(texts, numbers, str(error))
-        if len(table) != block.count(b"\n") and len(table) != sum(1 for line in block.split(b"\n") if line.strip()):
+        lines = block.count(b"\n")
+        if len(table) != lines:
+            lines = sum(1 for line in block.split(b"\n") if line.strip(self._blanks.encode()))
+        if len(table) != lines:
             self._explain(texts, numbers, "its quotes or line ends are out of step")
         return table
 
-    def _lines(self) -> Iterator[tuple[int, str]]:
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Read slowly: the number and the text of each line that has any."""
         for number, line in numbered_lines(self.path, self.layout.skip):
             text = decode_line(self.path, number, line).rstrip("\r\n")
-            if text.strip():
+            if text.strip(self._blanks):
                 yield number, text
 
     def _record(self, row: int) -> tuple[int, list[str]]:
-        number, text = next(islice(self._lines(), row, None))
+        number, text = next(islice(self.lines(), row, None))
         return number, split_line(text, self.layout.separator)
 
     def _explain(self, texts: Sequence[int], numbers: Sequence[int], reason: str) -> NoReturn:
         """Find the first line that cannot be read, and raise a ``DataError`` about it."""
         width = self.layout.width
-        for line, text in self._lines():
+        for line, text in self.lines():
             where = f"{self.path}, line {line}"
             if '"' in text:
                 self._check_quotes(where, text)
@@ -121,7 +128,7 @@ class TextTable(Table):
 
     def _check_quotes(self, where: str, text: str) -> None:
         try:
-            next(csv.reader([text], delimiter=self.layout.separator, strict=True), None)
+            split_line(text, self.layout.separator, strict=True)
         except csv.Error:
             raise DataError(
                 f"{where}: a quote is opened and not closed; close it on the same line "
@@ -142,7 +149,7 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[byte
                 rest = []
             rest.append(piece[cut:])
         last = b"".join(rest)
-        if last.strip():
+        if last:
             yield last + b"\n"
 
 
@@ -156,11 +163,25 @@ def numbered_lines(path: Path, skip: int) -> Iterator[tuple[int, bytes]]:
 
 def _tidy(block: bytes, separator: str) -> bytes:
     """Take out the blanks that Arrow would misread: runs between cells, and those before a quote."""
-    mark = separator.encode()
     if separator == WHITESPACE:
         block = re.sub(rb"[ \t]+", b" ", block)
         return re.sub(rb"(?m)^ | (?=\r?$)", b"", block)
-    return re.sub(re.escape(mark) + rb' +"', mark + b'"', block) if mark + b' "' in block else block
+    if b' "' not in block:
+        return block
+    before_quote = rb"(^|" + re.escape(separator.encode()) + rb') +"'
+    return b"\n".join(
+        _quoted_anew(line, before_quote, separator) if re.search(before_quote, line) else line
+        for line in block.split(b"\n")
+    )
+
+
+def _quoted_anew(line: bytes, before_quote: bytes, separator: str) -> bytes:
+    if line.count(b'"') % 2:  # not closed: let Arrow see that it was opened
+        return re.sub(before_quote, rb'\1"', line)
+    cells = split_line(line.decode("utf-8", "surrogateescape"), separator)
+    text = StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="").writerow(cells)
+    return text.getvalue().encode("utf-8", "surrogateescape")
 
 
 def _hint(cell: str) -> str:

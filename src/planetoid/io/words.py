@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 
 from planetoid.errors import DataError
 from planetoid.io.header import is_number
-from planetoid.io.layout import decode_line, first_records
+from planetoid.io.layout import BLANKS, decode_line, first_records
 from planetoid.io.text import BLOCK_BYTES, line_blocks, numbered_lines
 
 __all__ = ["WordFile", "Words"]
@@ -45,7 +46,8 @@ class WordFile:
         self._comment = comment
         self.sample = first_records(path)
         self._skip = self.sample[0][0] - 1
-        self._tabbed = comment is None and all("\t" in text.strip() for _, text in self.sample)
+        tabbed = comment is None and all("\t" in text.strip(BLANKS) for _, text in self.sample)
+        self._gap = "\t" if tabbed else f"[{BLANKS}]"  # what ends the id
 
     def words(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Words]:
         """Take the file apart, block by block."""
@@ -60,10 +62,10 @@ class WordFile:
         """Read slowly: the number and the words of each line that has any."""
         for number, line in numbered_lines(self.path, self._skip):
             text = decode_line(self.path, number, line)
-            text = (text.split(self._comment)[0] if self._comment else text).strip()
+            text = (text.split(self._comment)[0] if self._comment else text).strip(BLANKS)
             if text:
-                head, *tail = text.split("\t" if self._tabbed else None, maxsplit=1)
-                yield number, [head.strip(), *"".join(tail).split()]
+                head, *tail = re.split(self._gap, text, maxsplit=1)
+                yield number, [head.strip(BLANKS), *re.findall(f"[^{BLANKS}]+", "".join(tail))]
 
     def place(self, row: int) -> str:
         """Return the line of a record, for messages."""
@@ -82,9 +84,8 @@ class WordFile:
             lines = pc.replace_substring_regex(lines, self._comment + ".*", "")
         lines = pc.ascii_trim_whitespace(lines)
         lines = lines.filter(pc.not_equal(lines, ""))
-        gap = r"\t" if self._tabbed else r"\s"
-        ids = pc.ascii_trim_whitespace(pc.replace_substring_regex(lines, gap + ".*", ""))
-        tails = pc.ascii_trim_whitespace(pc.replace_substring_regex(lines, f"^[^{gap}]*", ""))
+        ids = pc.ascii_trim_whitespace(pc.replace_substring_regex(lines, self._gap + ".*", ""))
+        tails = pc.ascii_trim_whitespace(pc.replace_substring_regex(lines, f"^.*?({self._gap}|$)", ""))
         words = pc.ascii_split_whitespace(tails)
         counts = np.where(pc.equal(tails, ""), 0, words.value_lengths())  # nothing splits into one empty word
         tokens = words.flatten()
