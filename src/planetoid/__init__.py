@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from planetoid import construct as construct
     from planetoid import datasets as datasets
     from planetoid.baselines.feat import Feat as Feat
+    from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
     from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification
     from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation
     from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
     from planetoid.baselines.manifold_regularization import ManifoldRegularization as ManifoldRegularization
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
-    from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
     from planetoid.graph import Graph as Graph
     from planetoid.io import read_features as read_features
     from planetoid.io import read_labels as read_labels
@@ -38,7 +38,7 @@ _WHERE = {
     **{name: module for name, (_, module) in CLASSES.items()},
 }
 
-__all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]  # noqa: PLE0604
+__all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
