@@ -18,7 +18,12 @@ from sklearn.exceptions import NotFittedError
 import planetoid as pl
 from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
 
-FAST: dict[str, dict[str, object]] = {}
+FAST: dict[str, dict[str, object]] = {
+    "graphemb": {"dimension": 16, "passes": 100},
+    "planetoid-t": {"dimension": 16, "pretrain": 100},
+    "planetoid-g": {"dimension": 16, "pretrain": 100},
+    "planetoid-i": {"dimension": 16, "pretrain": 20},
+}
 
 CLASSES = ("amber", "birch", "cedar")
 SIZE = 15  # nodes a class

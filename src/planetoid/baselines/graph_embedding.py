@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +114,7 @@ class GraphEmbedding(GraphClassifier):
         softmax = LogisticRegression(C=self.C, max_iter=1000).fit(X[rows], problem.y[rows])
         probabilities = np.asarray(softmax.predict_proba(X))
         assert problem.graph is not None
-        probabilities[~_touched(problem)] = 0.0  # an embedding that was never trained says nothing
+        probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
 
     def _embed(self, problem: Problem) -> npt.NDArray[np.float32]:
@@ -148,10 +147,3 @@ class GraphEmbedding(GraphClassifier):
     def export_embedding(self, path: str | Path) -> None:
         """Write the embedding as ``.npz``, ``.parquet`` or word2vec text (``.w2v``)."""
         write_embedding(path, self.node_ids_, self.embedding_)
-
-
-def _touched(problem: Problem) -> npt.NDArray[np.bool_]:
-    assert problem.graph is not None
-    touched: Any = np.diff(problem.graph.indptr) > 0
-    touched[problem.graph.indices] = True
-    return np.asarray(touched)

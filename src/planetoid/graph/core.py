@@ -133,7 +133,7 @@ class Graph:
         rules = EdgePolicy(**policy)
         graph = cls(build_adjacency(edges, len(ids), rules), ids)
         if rules.isolated == "drop":
-            connected = np.flatnonzero(graph._touched())
+            connected = np.flatnonzero(graph.connected())
             dropped = graph.n_nodes - len(connected)
             if dropped:
                 summary = replace(graph.summary, isolated_dropped=dropped)
@@ -272,7 +272,8 @@ class Graph:
         adjacency = build_adjacency(edges, len(ids), EdgePolicy(**rules))  # type: ignore[arg-type]
         return Graph(replace(adjacency, summary=self.summary), ids)
 
-    def _touched(self) -> npt.NDArray[np.bool_]:
+    def connected(self) -> npt.NDArray[np.bool_]:
+        """Tell which nodes have an edge, in either direction."""
         touched = np.diff(self.indptr) > 0
         touched[self.indices] = True
         return touched

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["DeviceSkipGram", "gradient_step"]
 
 
-class DeviceSkipGram:
+class DeviceSkipGram(SkipGram):
     """:class:`SkipGram` with its tables as torch tensors on any device.
 
     Contexts are drawn on the CPU by the same kernels, so a batch has the same
@@ -24,17 +24,16 @@ class DeviceSkipGram:
     """
 
     def __init__(self, sampler: ContextSampler, e: torch.Tensor, w: torch.Tensor, **options: Any) -> None:
-        self.e, self.w = e, w
         placeholder = np.zeros((sampler.graph.n_nodes, 1), np.float32)
-        self._plan = SkipGram(sampler, placeholder, placeholder, **options)
-        self.n_slots, self.n_batches = self._plan.n_slots, self._plan.n_batches
+        super().__init__(sampler, placeholder, placeholder, **options)
+        self.e, self.w = e, w
 
     def train(self, first: int, last: int, total: int) -> float:
         """Train on batches ``first`` to ``last`` of ``total``; return the mean loss over them."""
-        plan, losses = self._plan, 0.0
+        losses = 0.0
         for number in range(first, last):
-            rate = plan.learning_rate + (plan.final_rate - plan.learning_rate) * number / total
-            losses += gradient_step(self.e, self.w, plan.pairs_of(number), rate, plan.frozen)
+            rate = self.learning_rate + (self.final_rate - self.learning_rate) * number / total
+            losses += gradient_step(self.e, self.w, self.pairs_of(number), rate, self.frozen)
         return losses / max(1, last - first)
 
 

@@ -70,7 +70,9 @@ class SkipGram:
             raise ParameterError(f"learning_rate={learning_rate!r}; it must be positive")
         if negatives not in ("shared", "own"):
             raise ParameterError(f"negatives={negatives!r}; it is 'shared' or 'own'")
-        self.sampler, self.e, self.w = sampler, _as_table(e, sampler), _as_table(w, sampler)
+        self.sampler = sampler
+        self.e: Any = _as_table(e, sampler)
+        self.w: Any = _as_table(w, sampler)
         self.learning_rate = learning_rate
         self.final_rate = learning_rate / 100 if final_rate is None else final_rate
         self.frozen = frozen

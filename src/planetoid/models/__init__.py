@@ -1,0 +1,1 @@
+"""Planetoid-T, Planetoid-I and Planetoid-G."""

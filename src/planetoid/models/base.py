@@ -1,0 +1,150 @@
+"""What the three Planetoid models have in common: settings, training and its surroundings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.preprocessing import normalize
+
+from planetoid.context.sampler import ContextSampler, check_context_parameters
+from planetoid.errors import ParameterError, PlanetoidWarning
+from planetoid.estimator import GraphClassifier
+from planetoid.io.embeddings import write_embedding
+from planetoid.problem import Features, Problem
+
+__all__ = ["PlanetoidBase", "choose_device"]
+
+# Parameters that do not change the result, so a checkpoint may be taken up with others.
+FREE_TO_CHANGE = ("n_jobs", "verbose", "checkpoint", "checkpoint_every", "callbacks")
+
+# r2="auto": a labelled node meets so many label pairs for each pair from a walk. More than that, and the
+# embeddings of labelled nodes come apart from those of the others, which the classifier then fails on.
+LABEL_PAIRS_A_WALK_PAIR = 0.1
+
+
+class PlanetoidBase(GraphClassifier):
+    """Settings and helpers of the Planetoid models; see the models themselves."""
+
+    embedding_: npt.NDArray[np.float32]
+    history_: list[dict[str, Any]]
+
+    def _check(self) -> None:
+        """Raise ``ParameterError`` for a parameter that cannot work, before any work starts."""
+        for name, least in (
+            ("dimension", 1),
+            ("steps", 0),
+            ("N1", 1),
+            ("N2", 1),
+            ("evaluate_every", 1),
+            ("patience", 1),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < least:
+                raise ParameterError(f"{name}={value!r}; it is a whole number, {least} at least")
+        for name in ("T1", "T2", "pretrain", "weight_decay"):
+            value = getattr(self, name)
+            if not value >= 0:
+                raise ParameterError(f"{name}={value!r}; it must not be negative")
+        if self.lambda_ is not None and not self.lambda_ >= 0:
+            raise ParameterError(f"lambda_={self.lambda_!r}; it is None or a number that is not negative")
+        if not 0 <= self.dropout < 1:
+            raise ParameterError(f"dropout={self.dropout!r}; it is in [0, 1)")
+        if getattr(self, "row_normalize", None) not in ("l1", "l2", None):
+            raise ParameterError(f"row_normalize={self.row_normalize!r}; it is 'l1', 'l2' or None")
+        share = 1.0 if self.r2 == "auto" else self.r2
+        if isinstance(share, str):
+            raise ParameterError(f"r2={share!r}; it is 'auto' or a number in [0, 1]")
+        check_context_parameters(self.r1, share, self.q, self.d, self.self_pairs)
+
+    def _sampler(self, problem: Problem) -> ContextSampler | None:
+        """Return Algorithm 1 over the problem's graph, or None where there is nothing to draw."""
+        graph = problem.graph
+        assert graph is not None
+        if graph.n_edges == 0:
+            warnings.warn(
+                f"{type(self).__name__}: the graph has no edges, so there is no context to learn from",
+                PlanetoidWarning,
+                stacklevel=5,
+            )
+            return None
+        labelled = len(problem.labelled)
+        r2 = 1 - LABEL_PAIRS_A_WALK_PAIR * labelled / problem.n_nodes if self.r2 == "auto" else self.r2
+        counts = np.bincount(problem.y[problem.y >= 0])
+        if r2 < 1 and not self.self_pairs and counts.max() < 2:
+            r2 = 1.0  # no class has two examples: labels give no positive pair
+        return ContextSampler(
+            graph,
+            problem.y,
+            r1=self.r1,
+            r2=r2,
+            q=self.q,
+            d=self.d,
+            self_pairs=self.self_pairs,
+            seed=self.random_state,
+        )
+
+    def _scaled(self, X: Features) -> Features:
+        kind = getattr(self, "row_normalize", None)
+        return X if kind is None else normalize(X, norm=kind).astype(np.float32, copy=False)
+
+    def _training(self, supervised: Any, context: Any, problem: Problem) -> Any:
+        """Put Algorithm 2 together."""
+        from planetoid.models.callbacks import EarlyStopping, ProgressBar, all_of
+        from planetoid.models.checkpoint import Checkpoint
+        from planetoid.models.training import Schedule, Training
+
+        callbacks = all_of(self.callbacks)
+        if problem.validation is not None:
+            callbacks.insert(0, EarlyStopping(self.monitor, self.patience, self.threshold, self.load_best))
+        callbacks.append(ProgressBar(self.verbose))
+        schedule = Schedule(int(self.steps), self.T1, self.T2, self.lambda_, int(self.evaluate_every))
+        keep = None
+        if self.checkpoint is not None:
+            keep = Checkpoint(self.checkpoint, self._fingerprint(problem), self.checkpoint_every)
+        return Training(supervised, context, schedule, callbacks, keep, type(self).__name__)
+
+    def _fingerprint(self, problem: Problem) -> str:
+        """Return a digest of the data and of every parameter that matters."""
+        digest = hashlib.sha256(type(self).__name__.encode())
+        parameters = {name: repr(value) for name, value in self.get_params().items() if name not in FREE_TO_CHANGE}
+        digest.update(json.dumps(parameters, sort_keys=True).encode())
+        arrays: list[Any] = [problem.y, problem.validation]
+        if problem.graph is not None:
+            arrays += [problem.graph.indptr, problem.graph.indices, problem.graph.weights]
+        if problem.X is not None:
+            arrays += (
+                [problem.X]
+                if isinstance(problem.X, np.ndarray)
+                else [problem.X.indptr, problem.X.indices, problem.X.data]
+            )
+        for array in arrays:
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def export_embedding(self, path: str | Path, nodes: Iterable[Any] | None = None) -> None:
+        """Write the embedding of all fitted nodes (or of some) as ``.npz``, ``.parquet`` or word2vec text."""
+        if nodes is None:
+            write_embedding(path, self.node_ids_, self.embedding_)
+            return
+        rows = self.node_ids_.known_rows(nodes)
+        write_embedding(path, self.node_ids_.take(rows), self.embedding_[rows])
+
+
+def choose_device(name: str) -> Any:
+    """Return the torch device of that name; ``"auto"`` is a GPU where there is one."""
+    import torch
+
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name not in ("cpu", "cuda") and not name.startswith("cuda:"):
+        raise ParameterError(f"device={name!r}; it is 'cpu', 'cuda' or 'auto'")
+    if name != "cpu" and not torch.cuda.is_available():
+        raise ParameterError(f"device={name!r}, but torch finds no GPU; use device='cpu' or 'auto'")
+    return torch.device(name)

@@ -1,0 +1,255 @@
+"""Planetoid-I: embeddings are a function of the features, so new rows can be labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.errors import ParameterError
+from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.models.base import PlanetoidBase, choose_device
+from planetoid.problem import Features, Problem
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from planetoid.models.callbacks import Callback
+
+__all__ = ["PlanetoidI"]
+
+SPARSE_TABLE_FROM = 200_000  # rows of w above which its gradient is sparse
+
+
+class PlanetoidI(PlanetoidBase, InductiveClassifier):
+    """Planetoid-I: p(y | x) with e = h^{l1}(x), trained to predict contexts too (inductive).
+
+    Parameters
+    ----------
+    dimension : int
+        Width of the embedding e = h^{l1}(x).
+    layers_x, layers_1, layers_2 : int
+        k layers on x, l1 layers from x to e, l2 layers on e.
+    hidden : int
+        Width of the layers between x and e, where l1 > 1.
+    encoder : torch module or callable, optional
+        Takes the place of the l1 layers: a module, or a factory called with the
+        number of features, that maps a batch of rows to embeddings (n,
+        dimension). A batch is a dense float32 tensor, or for sparse X a
+        :class:`planetoid.nn.SparseBatch`. A model with an encoder can be saved,
+        and is loaded by giving the encoder again.
+    width, activation, auxiliary_losses, dropout, normalize_embedding, row_normalize
+        Of the classifier, as in :class:`PlanetoidT`; ``normalize_embedding``
+        scales e to length 1 for the classifier alone.
+    embedding_activation : {"tanh", "relu", "linear"}
+        Of the layers from x to e.
+    r1, r2, q, d, self_pairs
+        Of Algorithm 1. Nodes without features (zero rows) are passed through
+        by walks and used as contexts, never as i.
+    pretrain : float
+        Passes of pre-training on L_u: walks that start at each node.
+    steps, T1, T2, N1, N2, lambda_
+        Of Algorithm 2; N2 counts walks.
+    optimizer, learning_rate, weight_decay
+        Of L_s.
+    context_optimizer, context_rate
+        Of L_u.
+    evaluate_every, monitor, patience, threshold, load_best
+        Of early stopping, which is on when ``fit`` gets ``validation``.
+    checkpoint, checkpoint_every, callbacks, device, random_state, verbose
+        As in :class:`PlanetoidT`.
+
+    Attributes
+    ----------
+    embedding_ : float32 array of shape (n_nodes, dimension)
+        h^{l1}(x) of the fitted nodes.
+    history_ : list of dict
+    """
+
+    def __init__(
+        self,
+        *,
+        dimension: int = 128,
+        layers_x: int = 1,
+        layers_1: int = 1,
+        layers_2: int = 1,
+        hidden: int = 256,
+        encoder: nn.Module | Callable[[int], nn.Module] | None = None,
+        width: int | None = None,
+        activation: str = "softmax",
+        embedding_activation: str = "relu",
+        auxiliary_losses: bool = True,
+        dropout: float = 0.5,
+        normalize_embedding: bool = True,
+        row_normalize: str | None = "l2",
+        r1: float = 1 / 2,
+        r2: float | str = "auto",
+        q: int = 10,
+        d: int = 4,
+        self_pairs: bool = True,
+        pretrain: float = 5,
+        steps: int = 200,
+        T1: float = 1.0,
+        T2: float = 0.5,
+        N1: int = 200,
+        N2: int = 50,
+        lambda_: float | None = None,
+        optimizer: str = "adam",
+        learning_rate: float = 0.01,
+        weight_decay: float = 5e-3,
+        context_optimizer: str = "adam",
+        context_rate: float = 0.01,
+        evaluate_every: int = 10,
+        monitor: str = "val_accuracy",
+        patience: int = 10,
+        threshold: float = 0.0,
+        load_best: bool = True,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 30.0,
+        callbacks: Iterable[Callback] | None = None,
+        device: str = "auto",
+        random_state: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.dimension = dimension
+        self.layers_x = layers_x
+        self.layers_1 = layers_1
+        self.layers_2 = layers_2
+        self.hidden = hidden
+        self.encoder = encoder
+        self.width = width
+        self.activation = activation
+        self.embedding_activation = embedding_activation
+        self.auxiliary_losses = auxiliary_losses
+        self.dropout = dropout
+        self.normalize_embedding = normalize_embedding
+        self.row_normalize = row_normalize
+        self.r1 = r1
+        self.r2 = r2
+        self.q = q
+        self.d = d
+        self.self_pairs = self_pairs
+        self.pretrain = pretrain
+        self.steps = steps
+        self.T1 = T1
+        self.T2 = T2
+        self.N1 = N1
+        self.N2 = N2
+        self.lambda_ = lambda_
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.context_optimizer = context_optimizer
+        self.context_rate = context_rate
+        self.evaluate_every = evaluate_every
+        self.monitor = monitor
+        self.patience = patience
+        self.threshold = threshold
+        self.load_best = load_best
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.callbacks = callbacks
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, problem: Problem) -> Probabilities:
+        self._check()
+        if self.layers_1 < 1 and self.encoder is None:
+            raise ParameterError(f"layers_1={self.layers_1!r}; the embedding needs one layer at least")
+        from planetoid.nn import one_thread
+
+        with one_thread():
+            return self._learn(problem)
+
+    def _learn(self, problem: Problem) -> Probabilities:
+        from planetoid.models.optimizers import Optimizers
+        from planetoid.models.tasks import LabelledNodes
+        from planetoid.nn import FeatureRows, StepRandom
+
+        device = choose_device(self.device)
+        features = FeatureRows(self._scaled(problem.X), device)
+        random = StepRandom(self.random_state, device)
+        self.network_ = self._build(features.n_features, problem.n_classes, random)
+        network = self.network_
+        optimizers = Optimizers(self.optimizer, network.parameters(), self.learning_rate, self.weight_decay)
+        supervised = LabelledNodes(
+            problem, features, network.head, network.embed_rows, optimizers, self.N1, random, network
+        )
+        training = self._training(supervised, self._context(problem, features, random), problem)
+        training.run()
+        self.history_ = training.history
+        self.embedding_ = self.transform(problem.X)
+        probabilities = supervised.probabilities(problem.n_nodes)
+        probabilities[~problem.has_features()] = 0.0
+        return probabilities
+
+    def _build(self, n_features: int, n_classes: int, random: Any) -> Any:
+        from planetoid.models.inductive_network import InductiveNetwork
+
+        return InductiveNetwork(
+            n_features,
+            n_classes,
+            encoder=self.encoder,
+            dimension=self.dimension,
+            hidden=self.hidden,
+            layers_1=self.layers_1,
+            embedding_activation=self.embedding_activation,
+            head={
+                "layers_x": self.layers_x,
+                "layers_e": self.layers_2,
+                "width": self.width,
+                "activation": self.activation,
+                "dropout": self.dropout,
+                "auxiliary_losses": self.auxiliary_losses,
+                "normalize_embedding": self.normalize_embedding,
+            },
+            random=random,
+        )
+
+    def _context(self, problem: Problem, features: Any, random: Any) -> Any:
+        import torch
+        from torch import nn
+
+        from planetoid.models.optimizers import Optimizers
+        from planetoid.models.tasks import NetworkContext
+
+        sampler = self._sampler(problem)
+        if sampler is None:
+            return None
+        w = nn.Parameter(torch.zeros(problem.n_nodes, self.dimension, device=random.generator.device))
+        if problem.n_nodes >= SPARSE_TABLE_FROM:
+            w.sparse_gradient = True  # type: ignore[attr-defined]
+        trained = [*self.network_.encoder.parameters(), w]
+        optimizers = Optimizers(self.context_optimizer, trained, self.context_rate)
+        steps = int(np.ceil(self.pretrain * problem.n_nodes / self.N2))
+        return NetworkContext(
+            sampler, features, problem.has_features(), self.network_.embed_rows, w, optimizers, steps, self.N2, random
+        )
+
+    def _predict_rows(self, X: Features) -> Probabilities:
+        return self._in_pieces(X, lambda network, batch: network.probabilities(batch))
+
+    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+        """Return the embeddings h^{l1}(x) of rows, seen or not."""
+        return self._in_pieces(self._check_new(X), lambda network, batch: network.encode(batch, None))
+
+    def _in_pieces(self, X: Features, function: Callable[[Any, Any], Any]) -> npt.NDArray[np.float32]:
+        import torch
+
+        from planetoid.models.tasks import PREDICT_ROWS
+        from planetoid.nn import FeatureRows
+
+        device = next(self.network_.parameters()).device
+        rows = FeatureRows(self._scaled(X), device)
+        pieces = []
+        with torch.no_grad():
+            for first in range(0, len(rows), PREDICT_ROWS):
+                batch = rows.batch(slice(first, min(len(rows), first + PREDICT_ROWS)))
+                pieces.append(function(self.network_, batch).cpu().numpy())
+        if not pieces:
+            raise ParameterError("X has no rows")
+        return np.concatenate(pieces)

@@ -1,0 +1,74 @@
+"""Optimisers by name, and their state as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from planetoid.errors import ParameterError
+
+__all__ = ["OPTIMIZERS", "Optimizers"]
+
+OPTIMIZERS: dict[str, Any] = {
+    "sgd": torch.optim.SGD,
+    "momentum": lambda parameters, **options: torch.optim.SGD(parameters, momentum=0.9, **options),
+    "adagrad": torch.optim.Adagrad,
+    "rmsprop": torch.optim.RMSprop,
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
+
+
+class Optimizers:
+    """One optimiser for ordinary parameters and, where needed, one for those with sparse gradients.
+
+    A parameter has a sparse gradient if it carries the attribute
+    ``sparse_gradient``; SGD and Adagrad take them as they are, all others leave
+    them to ``SparseAdam``. Weight decay does not reach them.
+    """
+
+    def __init__(self, name: str, parameters: Iterable[nn.Parameter], rate: float, weight_decay: float = 0.0) -> None:
+        if name not in OPTIMIZERS:
+            raise ParameterError(f"optimizer={name!r}; it is one of {', '.join(OPTIMIZERS)}")
+        if not rate > 0:
+            raise ParameterError(f"learning_rate={rate!r}; it must be positive")
+        everything = list(parameters)
+        dense = [p for p in everything if not getattr(p, "sparse_gradient", False)]
+        thin = [p for p in everything if getattr(p, "sparse_gradient", False)]
+        self.members: list[torch.optim.Optimizer] = []
+        if dense:
+            self.members.append(OPTIMIZERS[name](dense, lr=rate, weight_decay=weight_decay))
+        if thin:
+            kind = OPTIMIZERS[name] if name in ("sgd", "adagrad") else torch.optim.SparseAdam
+            self.members.append(kind(thin, lr=rate))
+
+    def zero_grad(self) -> None:
+        for member in self.members:
+            member.zero_grad()
+
+    def step(self) -> None:
+        for member in self.members:
+            member.step()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return everything that an optimiser remembers."""
+        return {
+            f"{number}.{index}.{name}": value if torch.is_tensor(value) else torch.tensor(value)
+            for number, member in enumerate(self.members)
+            for index, kept in member.state_dict()["state"].items()
+            for name, value in kept.items()
+            if value is not None
+        }
+
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
+        """Take a former :meth:`state` back."""
+        for number, member in enumerate(self.members):
+            kept: dict[int, dict[str, torch.Tensor]] = {}
+            for place, value in state.items():
+                owner, index, name = place.split(".", 2)
+                if int(owner) == number:
+                    kept.setdefault(int(index), {})[name] = value.clone()
+            member.load_state_dict({"state": kept, "param_groups": member.state_dict()["param_groups"]})

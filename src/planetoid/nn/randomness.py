@@ -1,0 +1,54 @@
+"""Random numbers that are a pure function of (seed, step)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+__all__ = ["StepRandom", "one_thread"]
+
+ODD = 0x9E3779B97F4A7C15
+
+
+class StepRandom:
+    """A generator that is set anew for each step.
+
+    So a training that goes on from a checkpoint needs no generator's state, and
+    torch's global generator is never touched.
+    """
+
+    def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
+        self.seed = int(seed)
+        self.generator = torch.Generator(device=device)
+        self.at(0)
+
+    def at(self, step: int) -> StepRandom:
+        """Set the generator to the start of a step's numbers."""
+        self.generator.manual_seed(((self.seed + 1) * ODD + step * 0xBF58476D1CE4E5B9) % 2**63)
+        return self
+
+    def keep_mask(self, shape: torch.Size, drop: float) -> torch.Tensor:
+        """Return a dropout mask, scaled so that the mean stays."""
+        kept = torch.rand(shape, generator=self.generator, device=self.generator.device) >= drop
+        return kept.to(torch.float32) / (1.0 - drop)
+
+    def permutation(self, n: int, size: int) -> torch.Tensor:
+        """Return ``size`` different numbers below n."""
+        return torch.randperm(n, generator=self.generator, device=self.generator.device)[:size]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch work in one thread for a while.
+
+    Sums in several threads depend on how many there are; and for networks as
+    small as ours the others would mostly wait.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
