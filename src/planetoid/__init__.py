@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from planetoid.io import read_features as read_features
     from planetoid.io import read_labels as read_labels
     from planetoid.labels import mask_labels as mask_labels
+    from planetoid.models.inductive import PlanetoidI as PlanetoidI
+    from planetoid.models.transductive import PlanetoidG as PlanetoidG
+    from planetoid.models.transductive import PlanetoidT as PlanetoidT
 
 __version__ = "0.1.0"
 

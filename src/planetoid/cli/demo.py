@@ -79,16 +79,14 @@ def compare(
     from planetoid.evaluation import evaluate
     from planetoid.progress import progress
 
-    methods = [method for method in SHOWN if method in METHODS]
-
     def keep(run: Run) -> None:
         advance(1)
         if run.result.method in MAPPED and run.result.seed == seeds[0]:
             embeddings[run.result.method] = (run.model.embedding_, run.split)
 
-    with progress("", len(methods) * len(seeds), verbose=not quiet) as advance:
+    with progress("", len(SHOWN) * len(seeds), verbose=not quiet) as advance:
         return evaluate(
-            methods,
+            SHOWN,
             data,
             protocol=protocol,
             seeds=seeds,

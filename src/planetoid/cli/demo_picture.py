@@ -47,7 +47,7 @@ def draw(path: Path, data: Dataset, results: Sequence[Result], embeddings: Mappi
         rows = np.concatenate([split.train, split.test])
         labelled = np.arange(len(rows)) < len(split.train)
         embedding_map(axes, flat_map(embedding[rows]), data.y[rows], data.class_names, labelled)
-        _heading(figure, start, f"Papers as {names[method]} sees them", "ringed: the papers whose label it was given")
+        _heading(figure, start, f"Papers as {names[method]} sees them", "ringed: the papers whose label is known")
     if embeddings:
         fields = [name.replace("_", " ") for name in data.class_names]
         colours = dict(zip(fields, CLASS_COLOURS, strict=False))

@@ -68,7 +68,12 @@ def accuracy_chart(axes: Axes, results: Sequence[Result], names: Mapping[str, st
     axes.set_yticks(range(len(rows)), [names[row.method] for row in rows], fontsize=10.5, color=INK)
     axes.tick_params(axis="both", length=0, pad=8)
     axes.tick_params(axis="x", labelcolor=FAINT, labelsize=9)
-    axes.set_xlabel("test accuracy in per cent", color=FAINT, fontsize=9.5, labelpad=6)
+    axes.set_xlabel(
+        "test accuracy in per cent; small: single splits, bar: one standard deviation",
+        color=FAINT,
+        fontsize=9,
+        labelpad=6,
+    )
     axes.grid(axis="x", color=RULE, linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
     for side in axes.spines.values():
