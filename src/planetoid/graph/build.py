@@ -13,6 +13,8 @@ from planetoid.io.edgelist import EdgeList
 
 __all__ = ["Adjacency", "BuildSummary", "EdgePolicy", "build_adjacency"]
 
+ROW_BLOCKS = 16  # steps in which a graph is made symmetric
+
 
 @dataclass(frozen=True)
 class EdgePolicy:
@@ -123,10 +125,11 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
 
     stored = matrix.nnz
     n_loops = int(np.count_nonzero(matrix.diagonal()))
-    if not policy.directed:
-        matrix = _symmetric(matrix, policy.symmetrize)
-    matrix.sort_indices()
-    n_edges = matrix.nnz if policy.directed else (matrix.nnz + n_loops) // 2
+    indptr, indices, weights = _parts(matrix) if policy.directed else _symmetric(matrix, policy.symmetrize)
+    del matrix
+    if weights is not None and not np.isfinite(weights).all():
+        raise DataError("the weights of repeated edges add up to more than a 32-bit float holds; make them smaller")
+    n_edges = len(indices) if policy.directed else (len(indices) + n_loops) // 2
     summary = BuildSummary(
         entries=entries,
         edges=n_edges,
@@ -136,9 +139,8 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
         self_loops=loops,
         zero_weights=zeros,
     )
-    weights = None if matrix.dtype == bool else matrix.data.astype(np.float32, copy=False)
-    indices = matrix.indices.astype(index_type, copy=False)
-    return Adjacency(matrix.indptr.astype(index_type, copy=False), indices, weights, n_loops, summary)
+    indptr, indices = indptr.astype(index_type, copy=False), indices.astype(index_type, copy=False)
+    return Adjacency(indptr, indices, weights, n_loops, summary)
 
 
 def _checked_weights(weight: npt.NDArray[Any], source: Any, target: Any) -> npt.NDArray[np.float32]:
@@ -177,16 +179,47 @@ def _largest_of_duplicates(source: Any, target: Any, weight: Any) -> tuple[Any, 
     return source[last], target[last], weight[last]
 
 
-def _symmetric(matrix: Any, how: str) -> Any:
-    from scipy import sparse
+def _parts(matrix: Any) -> tuple[Any, Any, Any]:
+    """Return the arrays of a CSR, with sorted indices; no weights if it is boolean."""
+    matrix.sort_indices()
+    return matrix.indptr, matrix.indices, None if matrix.dtype == bool else matrix.data
 
+
+def _symmetric(matrix: Any, how: str) -> tuple[Any, Any, Any]:
+    """Return the arrays of matrix and transpose combined.
+
+    Some rows at a time: the result fills up while no second copy of it, and no
+    array of ones, is around.
+    """
     opposite = matrix.T.tocsr()
-    if matrix.dtype == bool:
-        return matrix + opposite
+    indptr = np.zeros(len(matrix.indptr), dtype=np.int64)
+    indices = np.empty(2 * matrix.nnz, dtype=matrix.indices.dtype)  # memory that is not written to costs nothing
+    weights = None if matrix.dtype == bool else np.empty(2 * matrix.nnz, dtype=np.float32)
+    step = max(1, -(-matrix.shape[0] // ROW_BLOCKS))
+    filled = 0
+    for start in range(0, matrix.shape[0], step):
+        rows = slice(start, start + step)
+        ends, others, values = _parts(_combined(matrix[rows], opposite[rows], start, how))
+        indptr[start + 1 : start + len(ends)] = filled + ends[1:]
+        indices[filled : filled + len(others)] = others
+        if weights is not None:
+            weights[filled : filled + len(others)] = values
+        filled += len(others)
+    for array in (indices, weights):
+        if array is not None:
+            array.resize(filled, refcheck=False)  # in place
+    return indptr, indices, weights
+
+
+def _combined(ours: Any, theirs: Any, first_row: int, how: str) -> Any:
+    """Combine some rows of a matrix with those of its transpose."""
+    if ours.dtype == bool:
+        return ours + theirs
     if how == "max":
-        return matrix.maximum(opposite)
-    total = matrix + opposite
+        return ours.maximum(theirs)
+    total = ours + theirs
     if how == "mean":
         return total * np.float32(0.5)
-    loops = matrix.diagonal()
-    return total - sparse.diags_array(loops).tocsr() if loops.any() else total  # a loop is its own opposite
+    rows = np.repeat(np.arange(first_row, first_row + total.shape[0]), np.diff(total.indptr))
+    total.data[rows == total.indices] *= np.float32(0.5)  # a loop is its own opposite
+    return total

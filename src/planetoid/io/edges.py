@@ -86,6 +86,7 @@ class _EdgeReader:
         encoder = IdEncoder()
         for _, ends in self._steps(lambda: encoder.worthwhile):
             codes = encoder.encode(*ends)
+            del ends
             for kept, part in zip(self.codes, np.split(codes, 2), strict=True):
                 kept.append(part.copy())
             pa.default_memory_pool().release_unused()  # the hash table, which Arrow would keep for itself

@@ -40,8 +40,8 @@ class IdEncoder:
 
     @property
     def worthwhile(self) -> int:
-        """Number of values, between 2**16 and 2**20, that makes the next call worth its while."""
-        return min(max(2**16, len(self)), 2**20)
+        """Number of values, between 2**16 and 2**19, that makes the next call worth its while."""
+        return min(max(2**16, len(self)), 2**19)
 
     def encode(self, *columns: Any) -> Codes:
         """Return the number of each value of one or more Arrow arrays, of integers or strings, in one array."""
