@@ -48,7 +48,6 @@ F32 = np.float32
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 MAX_SCORE_STEP = F32(1.0)
-GROUP = 8  # walks that share their negatives
 LOSS_EVERY = 4  # slots
 
 
@@ -134,7 +133,7 @@ def draw_slot(
     """Draw one slot: its kind, its nodes and what they are paired with."""
     indptr, indices, accept, alias, back, out = graph
     same, other, class_start, members = labels
-    r1, r2, _, self_pairs, _n_pool, n_own = rules
+    r1, r2, _, self_pairs, _, n_own, _ = rules
     paths, lengths, signs, _pools, frees, _, _ = batch
     path, free = paths[b], frees[b]
     key = key_of(seed, WALK, index)
@@ -163,11 +162,11 @@ def draw_slot(
 
 
 @njit(cache=True)
-def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, pools: Any) -> None:
+def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, group: Any, pools: Any) -> None:
     """Draw the shared negatives of the groups that begin in a range of slots."""
-    for b in range(first_slot, last_slot, GROUP):
-        key = key_of(seed, POOL, (index + b) // GROUP)
-        pool = pools[b // GROUP]
+    for b in range(first_slot, last_slot, group):
+        key = key_of(seed, POOL, (index + b) // group)
+        pool = pools[b // group]
         for j in range(pool.shape[0]):
             for k in range(pool.shape[1]):
                 pool[j, k] = below(bits_at(key, j * pool.shape[1] + k), n)
@@ -179,7 +178,7 @@ def draw_and_score(
     graph: Any, labels: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any,
 ) -> None:  # fmt: skip
     """Phase 1, for the slots of one thread."""
-    r1, _, d, self_pairs, n_pool, n_own = rules
+    r1, _, d, self_pairs, n_pool, n_own, group = rules
     paths, lengths, signs, pools, frees, factors, gradients = batch
     reach = d - 1
     q = paths.shape[1]
@@ -188,10 +187,10 @@ def draw_and_score(
     rows = np.empty(factors.shape[2], np.int64)
     out = np.empty(factors.shape[2], np.float32)
     negatives = (1.0 - r1) / r1
-    draw_pools(first_slot, last_slot, index, seed, n, pools)
+    draw_pools(first_slot, last_slot, index, seed, n, group, pools)
     for b in range(first_slot, last_slot):
         draw_slot(b, index + b, seed, n, starts, stride, graph, labels, rules, batch)
-        path, pool, length = paths[b], pools[b // GROUP], lengths[b]
+        path, pool, length = paths[b], pools[b // group], lengths[b]
         is_walk = signs[b, 0] == 0
         present = pairs_in_walk(length, d, self_pairs)
         weight = F32(full / present) if is_walk and present else F32(1)
@@ -267,12 +266,12 @@ def update_contexts(
     thread: Any, n_threads: Any, n_slots: Any, rules: Any, frozen: Any, e: Any, w: Any, batch: Any
 ) -> None:
     """Phase 2, for the rows of w that belong to one thread."""
-    _, _, d, self_pairs, n_pool, n_own = rules
+    _, _, d, self_pairs, n_pool, n_own, group = rules
     paths, lengths, signs, pools, frees, factors, _ = batch
     reach, q = d - 1, paths.shape[1]
     own = 2 * reach + 1
-    rows = np.empty(own + GROUP, np.int64)
-    used = np.empty(own + GROUP, np.float32)
+    rows = np.empty(own + group, np.int64)
+    used = np.empty(own + group, np.float32)
     for b in range(n_slots):
         path, length = paths[b], lengths[b]
         is_walk = signs[b, 0] == 0
@@ -293,13 +292,13 @@ def update_contexts(
                 if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
                     rows[0], used[0] = path[j], factors[b, j, first + x]
                     add_rows(e, rows, used, 1, w[c])
-    for group in range(n_slots // GROUP if n_pool else 0):
+    for number in range(n_slots // group if n_pool else 0):
         for j in range(q):
             for k in range(n_pool):
-                c = np.int64(pools[group, j, k])
+                c = np.int64(pools[number, j, k])
                 if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
                     count = 0
-                    for b in range(group * GROUP, (group + 1) * GROUP):
+                    for b in range(number * group, (number + 1) * group):
                         if signs[b, 0] == 0 and j < lengths[b]:
                             rows[count], used[count] = paths[b, j], factors[b, j, own + k]
                             count += 1
@@ -327,8 +326,9 @@ def train(
 ) -> None:  # fmt: skip
     """Train on batches ``first`` to ``last`` of ``total``; one call for each thread."""
     n_slots = len(batch[0])
-    n_groups = n_slots // GROUP
-    low, high = thread * n_groups // n_threads * GROUP, (thread + 1) * n_groups // n_threads * GROUP
+    group = rules[6]
+    n_groups = n_slots // group
+    low, high = thread * n_groups // n_threads * group, (thread + 1) * n_groups // n_threads * group
     for number in range(first, last):
         rate = F32(rate_from + (rate_to - rate_from) * (number / total))
         draw_and_score(
@@ -347,7 +347,7 @@ def draw_batch(
     index: Any, seed: Any, n: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, batch: Any
 ) -> None:
     """Draw all slots of a batch without scoring them."""
-    draw_pools(0, len(batch[0]), index, seed, n, batch[3])
+    draw_pools(0, len(batch[0]), index, seed, n, rules[6], batch[3])
     for b in range(len(batch[0])):
         draw_slot(b, index + b, seed, n, starts, stride, graph, labels, rules, batch)
 
@@ -355,7 +355,7 @@ def draw_batch(
 @njit(nogil=True, cache=True)
 def list_pairs(rules: Any, batch: Any, i: Any, c: Any, gamma: Any, weight: Any) -> Any:
     """Write the pairs of a drawn batch out, with the weights that phase 1 gives them; return their number."""
-    r1, _, d, self_pairs, n_pool, n_own = rules
+    r1, _, d, self_pairs, n_pool, n_own, group = rules
     paths, lengths, signs, pools, frees, _, _ = batch
     q = paths.shape[1]
     full = pairs_in_walk(q, d, self_pairs)
@@ -379,7 +379,7 @@ def list_pairs(rules: Any, batch: Any, i: Any, c: Any, gamma: Any, weight: Any) 
                     used += 1
             against = full / present * (used - first) * negatives / max(1, n_pool + n_own)
             for k in range(n_pool):
-                i[used], c[used], gamma[used], weight[used] = path[j], pools[b // GROUP, j, k], -1, against
+                i[used], c[used], gamma[used], weight[used] = path[j], pools[b // group, j, k], -1, against
                 used += 1
             for x in range(n_own):
                 i[used], c[used], gamma[used], weight[used] = path[j], frees[b, j, x], -1, against

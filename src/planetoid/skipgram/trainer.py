@@ -18,7 +18,8 @@ __all__ = ["SkipGram", "new_tables"]
 Table = npt.NDArray[np.float32]
 
 VISITS_PER_BATCH = 4  # of the busiest node, so that its summed gradient stays a small step
-MOST_SLOTS, LEAST_SLOTS = 256, 16
+MOST_SLOTS = 256
+GROUP = 8  # walks that share their negatives, where a batch has two groups at least
 MOST_NEGATIVES = 10
 
 
@@ -85,8 +86,8 @@ class SkipGram:
             n_pool = min(MOST_NEGATIVES, int(np.ceil(around * ratio))) if n_negatives is None else int(n_negatives)
         elif ratio > 0:
             n_own = max(1, round(around * ratio)) if n_negatives is None else int(n_negatives)
-        self.rules = (sampler.r1, sampler.r2, sampler.d, sampler.self_pairs, n_pool, n_own)
-        self.n_slots = self._choose_slots()
+        self.n_slots, group = self._choose_slots()
+        self.rules = (sampler.r1, sampler.r2, sampler.d, sampler.self_pairs, n_pool, n_own, group)
         n_free = n_own or (around if sampler.r2 < 1 else 0)
         self.batch = self._buffers(n_pool, n_free, reach)
 
@@ -123,10 +124,11 @@ class SkipGram:
         used = kernels.list_pairs(self.rules, self.batch, i, c, gamma, weight)
         return Pairs(i[:used], c[:used], gamma[:used], weight[:used])
 
-    def _choose_slots(self) -> int:
+    def _choose_slots(self) -> tuple[int, int]:
+        """Return the slots of a batch, and how many walks share negatives."""
         visits = self.sampler.q * self.sampler.busiest_share()
-        slots = int(np.clip(VISITS_PER_BATCH / visits, LEAST_SLOTS, MOST_SLOTS))
-        return slots - slots % kernels.GROUP
+        slots = int(np.clip(VISITS_PER_BATCH / visits, 1, MOST_SLOTS))
+        return (slots - slots % GROUP, GROUP) if slots >= 2 * GROUP else (slots, 1)
 
     def _buffers(self, n_pool: int, n_free: int, reach: int) -> tuple[npt.NDArray[Any], ...]:
         slots, q, width = self.n_slots, self.sampler.q, self.e.shape[1]
@@ -134,7 +136,7 @@ class SkipGram:
             np.zeros((slots, q), np.int32),  # nodes of the walk, or centres of label pairs
             np.zeros(slots, np.int64),  # how many of them
             np.zeros((slots, q), np.int8),  # gamma of a label centre; 0 in front marks a walk
-            np.zeros((slots // kernels.GROUP, q, n_pool), np.int32),  # shared negatives
+            np.zeros((slots // self.rules[6], q, n_pool), np.int32),  # shared negatives
             np.zeros((slots, q, n_free), np.int32),  # own negatives, or contexts of a label centre
             np.zeros((slots, q, 2 * reach + 1 + n_pool + n_free), np.float32),  # coefficient of each pair
             np.zeros((slots, q, width), np.float32),  # gradient of each centre
