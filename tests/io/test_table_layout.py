@@ -29,6 +29,8 @@ def rows(text: str) -> list[list[str]]:
         # words above numbers
         ("a,b 1,2 3,4", True),
         ("paper,score p,0.5", True),
+        ("paper,score p, q,nan r,1", True),  # gaps are mistakes, not words
+        ("paper,when p,nan q,", None),
         ("x,y,z a,b,0.5", True),
         ("name,a,b a,1,2 b,3,4", True),  # a and b are names of columns and of rows
         # words above cells with digits

@@ -104,7 +104,7 @@ class _EdgeReader:
                     at = int(np.argmax(rows < 0))
                     problem = f"{values[at].as_py()!r} is not among the nodes given"
                     self.table.refuse(first_row + at, column, problem)
-                codes.append(rows)
+                codes.append(rows.astype(np.int32))
         return ids, self._edges(None)
 
     def _steps(self, worthwhile: Callable[[], int]) -> Iterator[tuple[int, list[Any]]]:
@@ -165,7 +165,7 @@ def _taken(waiting: list[Batch]) -> tuple[int, list[Any]]:
 
 def _joined(parts: list[Any], place: npt.NDArray[np.int32] | None) -> npt.NDArray[Any]:
     """Join parts into one array, renumbered by ``place``, and free each as it goes."""
-    whole = np.empty(sum(map(len, parts)), dtype=np.int32 if place is not None else np.int64)
+    whole = np.empty(sum(map(len, parts)), dtype=np.int32)
     at = 0
     parts.reverse()
     while parts:

@@ -70,7 +70,8 @@ def read_features(
         - a CSV, TSV or Parquet table with a column of ids and one for each feature
         - ``.npz``: a scipy sparse matrix, a row for each node in order
         - ``.svm``, ``.svmlight``, ``.libsvm``: ``label column:value ...`` for each
-          node in order; the labels are not used
+          node in order; the labels are not used, and columns are counted from 1
+          unless a 0 occurs
         - ``.txt``: lines of ``id token:weight ...``, or ``id token ...`` where every weight is 1
     graph : Graph, optional
         Without it the rows stay in the order of the file.

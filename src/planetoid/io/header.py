@@ -47,8 +47,7 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bo
     below = {cell for row in body for cell in row if not is_number(cell)}
     columns = [[row[k] for row in body if k < len(row)] for k in range(len(first))]
     above_numbers = [
-        not is_number(cell) and bool(column) and all(map(is_number, column))
-        for cell, column in zip(first, columns, strict=True)
+        not is_meant_as_number(cell) and _is_of_numbers(column) for cell, column in zip(first, columns, strict=True)
     ]
     if _has_usual_names(first, below) or _is_counting(first, body):
         return True
@@ -62,6 +61,11 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bo
         return None
     with_digits = [column for column in columns if len(column) > 1 and all(re.search(r"\d", cell) for cell in column)]
     return True if with_digits else None
+
+
+def _is_of_numbers(column: Sequence[str]) -> bool:
+    """Tell whether a column has numbers and, at the most, gaps and NaN among them."""
+    return any(map(is_number, column)) and all(not cell or is_meant_as_number(cell) for cell in column)
 
 
 def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:

@@ -51,7 +51,7 @@ class Table(ABC):
 
     @abstractmethod
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
-        """Read some columns as they are, without missing values where strings, and others as finite float32."""
+        """Read some columns as they are (text without the blanks around it) and others as finite float32."""
 
     @abstractmethod
     def is_numeric(self, column: int) -> bool:

@@ -36,7 +36,6 @@ class TokenReader(FeatureReader):
         self._file = WordFile(path)
         if not certain:
             self._refuse_other_formats()
-        self._chosen = names is not None
         self.names = tuple(map(str, names)) if names is not None else self._collect()
         self.n_features = len(self.names)
 

@@ -46,8 +46,7 @@ class WordFile:
         self._comment = comment
         self.sample = first_records(path)
         self._skip = self.sample[0][0] - 1
-        tabbed = comment is None and all("\t" in text.strip(BLANKS) for _, text in self.sample)
-        self._gap = "\t" if tabbed else f"[{BLANKS}]"  # what ends the id
+        self._tabbed = comment is None and all("\t" in text.strip(BLANKS) for _, text in self.sample)
 
     def words(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Words]:
         """Take the file apart, block by block."""
@@ -64,7 +63,7 @@ class WordFile:
             text = decode_line(self.path, number, line)
             text = (text.split(self._comment)[0] if self._comment else text).strip(BLANKS)
             if text:
-                head, *tail = re.split(self._gap, text, maxsplit=1)
+                head, *tail = re.split("\t" if self._tabbed else f"[{BLANKS}]", text, maxsplit=1)
                 yield number, [head.strip(BLANKS), *re.findall(f"[^{BLANKS}]+", "".join(tail))]
 
     def place(self, row: int) -> str:
@@ -84,12 +83,16 @@ class WordFile:
             lines = pc.replace_substring_regex(lines, self._comment + ".*", "")
         lines = pc.ascii_trim_whitespace(lines)
         lines = lines.filter(pc.not_equal(lines, ""))
-        ids = pc.ascii_trim_whitespace(pc.replace_substring_regex(lines, self._gap + ".*", ""))
-        tails = pc.ascii_trim_whitespace(pc.replace_substring_regex(lines, f"^.*?({self._gap}|$)", ""))
-        words = pc.ascii_split_whitespace(tails)
-        counts = np.where(pc.equal(tails, ""), 0, words.value_lengths())  # nothing splits into one empty word
-        tokens = words.flatten()
-        return ids, np.concatenate([[0], np.cumsum(counts)]), tokens.filter(pc.not_equal(tokens, ""))
+        if self._tabbed:
+            halves = pc.split_pattern(lines, "\t", max_splits=1)
+        else:
+            halves = pc.ascii_split_whitespace(lines, max_splits=1)
+        starts, has_tail = np.asarray(halves.offsets)[:-1], np.asarray(halves.value_lengths()) > 1
+        ids = pc.ascii_trim_whitespace(halves.values.take(starts))
+        tails = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(halves.values.take(starts[has_tail] + 1)))
+        counts = np.zeros(len(ids) + 1, dtype=np.int64)
+        counts[1:][has_tail] = tails.value_lengths()
+        return ids, np.cumsum(counts), tails.flatten()
 
     def _weigh(self, words: Any) -> tuple[Any, npt.NDArray[np.float32]]:
         """Take ``token:weight`` apart at the last colon; no colon stands for the weight 1."""
@@ -99,15 +102,15 @@ class WordFile:
             self.explain("a word has no colon")
         if not pc.any(has_weight).as_py():
             return words, weights
-        parts = pc.extract_regex(words.filter(has_weight), r"^(?P<token>.+):(?P<weight>[^:]+)$")
+        halves = pc.split_pattern(words.filter(has_weight), ":", max_splits=1, reverse=True).flatten()
+        tokens, given = (halves.take(np.arange(half, len(halves), 2)) for half in (0, 1))
         try:
-            given = parts.field("weight").cast(pa.float32())
+            weights[np.asarray(has_weight)] = given.cast(pa.float32())
         except pa.ArrowInvalid as error:
             self.explain(str(error))
-        weights[np.asarray(has_weight)] = given.to_numpy(zero_copy_only=False)
-        if not np.isfinite(weights).all():
-            self.explain("a weight is not a finite number")
-        return pc.replace_with_mask(words, has_weight, parts.field("token")), weights
+        if not np.isfinite(weights).all() or pc.any(pc.equal(tokens, "")).as_py():
+            self.explain("a weight is not a finite number, or a token is empty")
+        return pc.replace_with_mask(words, has_weight, tokens), weights
 
     def explain(self, reason: str) -> NoReturn:
         """Find the first word that cannot be read, and raise a ``DataError`` about it."""
