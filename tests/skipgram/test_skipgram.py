@@ -106,7 +106,7 @@ def test_shared_negatives_are_unbiased(n_negatives):
     sampler = ContextSampler(graph, r1=1 / 6, q=6, d=3, self_pairs=False, seed=2)
     tables = random_tables(12)
     model = SkipGram(sampler, *tables, n_negatives=n_negatives)
-    n_batches = 3000
+    n_batches = 60_000 // model.n_slots
     positive, negative = np.zeros((12, 12)), np.zeros((12, 12))
     for number in range(n_batches):
         pairs = model.pairs_of(number)
