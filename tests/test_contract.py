@@ -23,6 +23,7 @@ FAST: dict[str, dict[str, object]] = {
     "planetoid-t": {"dimension": 16, "pretrain": 100},
     "planetoid-g": {"dimension": 16, "pretrain": 100},
     "planetoid-i": {"dimension": 16, "pretrain": 20},
+    "semiemb": {"steps": 60, "width": 16},
 }
 
 CLASSES = ("amber", "birch", "cedar")

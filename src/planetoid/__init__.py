@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
     from planetoid.baselines.manifold_regularization import ManifoldRegularization as ManifoldRegularization
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
+    from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
     from planetoid.graph import Graph as Graph
     from planetoid.io import read_features as read_features

@@ -23,6 +23,7 @@ CLASSES = {
     "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
     "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
     "ManifoldRegularization": ("manireg", "planetoid.baselines.manifold_regularization"),
+    "SemiSupervisedEmbedding": ("semiemb", "planetoid.baselines.semi_supervised_embedding"),
     "TransductiveSVM": ("tsvm", "planetoid.baselines.transductive_svm"),
     "IterativeClassification": ("ica", "planetoid.baselines.iterative_classification"),
     "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
