@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from planetoid.models.inductive import PlanetoidI as PlanetoidI
     from planetoid.models.transductive import PlanetoidG as PlanetoidG
     from planetoid.models.transductive import PlanetoidT as PlanetoidT
+    from planetoid.persistence import load as load
 
 __version__ = "0.1.0"
 
 _MODULES = ("construct", "datasets")
 _WHERE = {
     "Graph": "planetoid.graph",
+    "load": "planetoid.persistence",
     "mask_labels": "planetoid.labels",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",

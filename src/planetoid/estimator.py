@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
 from planetoid.ids import NodeIds
+from planetoid.io.model_files import Tensors, as_plain, write_model
 from planetoid.problem import Features, Problem, check_features, check_problem
 
 __all__ = ["GraphClassifier", "InductiveClassifier"]
@@ -41,6 +43,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
     uses_graph: ClassVar[str] = "required"
     inductive: ClassVar[bool] = False
+    needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that are no plain data and no default can replace
 
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities
@@ -117,6 +120,79 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__} is transductive: it knows only the nodes it was fitted on. "
             "Use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows."
         )
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted model to a folder, which ``planetoid.load`` reads back without the graph.
+
+        The folder holds ``model.json`` (class, parameters, classes, features,
+        versions) and ``tensors.safetensors``; it appears as a whole or not at
+        all. Parameters that are no plain data (callbacks, an encoder) are left
+        out. Node ids are kept if they are integers or strings.
+        """
+        check_is_fitted(self, "label_distributions_")
+        attributes, tensors = self._state()
+        parameters, left_out = {}, {}
+        for name, value in self.get_params(deep=False).items():
+            try:
+                parameters[name] = as_plain(value)
+            except TypeError:
+                left_out[name] = repr(value)
+        document = {
+            "class": type(self).__name__,
+            "parameters": parameters,
+            "left_out": left_out,
+            "classes": {"dtype": str(self.classes_.dtype), "labels": self._plain_classes()},
+            "features": self._feature_schema(),
+            "attributes": attributes,
+        }
+        write_model(path, document, tensors, self.node_ids_, overwrite)
+
+    def _plain_classes(self) -> list[Any]:
+        labels: list[Any] = self.classes_.tolist()
+        for label in labels:
+            if not isinstance(label, (str, int, float, np.generic)):
+                raise DataError(f"a class such as {label!r} cannot be saved; strings and numbers can")
+        return [as_plain(label) for label in labels]
+
+    def _feature_schema(self) -> dict[str, Any] | None:
+        if not hasattr(self, "n_features_in_"):
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return {"count": self.n_features_in_, "names": None if names is None else [str(name) for name in names]}
+
+    def _state(self) -> tuple[dict[str, Any], Tensors]:
+        """Return fitted attributes, those that are plain data and those that are arrays of numbers."""
+        told_apart = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_")
+        attributes, tensors = {}, self._tensors()
+        for name, value in vars(self).items():
+            if not name.endswith("_") or name in told_apart or name in self.get_params(deep=False):
+                continue
+            if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+                tensors[f"attributes.{name}"] = value
+                continue
+            try:
+                attributes[name] = as_plain(value)
+            except TypeError:
+                continue  # an object, which _tensors speaks for
+        return attributes, tensors
+
+    def _take_state(self, attributes: dict[str, Any], tensors: Tensors) -> None:
+        """Take back what :meth:`_state` returned."""
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        for name in [name for name in tensors if name.startswith("attributes.")]:
+            setattr(self, name.removeprefix("attributes."), tensors.pop(name))
+        if self.label_distributions_.shape != (len(self.node_ids_), len(self.classes_)):
+            raise DataError("its tables do not have a row for each node and a column for each class")
+        self.label_distributions_.flags.writeable = False
+        self._take_tensors(tensors)
+
+    def _tensors(self) -> Tensors:
+        """Return what else a saved model needs: all that is neither plain data nor an array ending in ``_``."""
+        return {}
+
+    def _take_tensors(self, tensors: Tensors) -> None:
+        """Take back what :meth:`_tensors` returned."""
 
     def _settled(self, scores: Probabilities, problem: Problem) -> Probabilities:
         """Make every row a distribution; give the class prior where nothing is known."""

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 
 from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.io.model_files import Tensors
 from planetoid.problem import Features, Problem
 
 __all__ = ["Feat"]
@@ -58,6 +59,15 @@ class Feat(InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return np.asarray(self.solver_.predict_proba(self._scaled(X)))
+
+    def _tensors(self) -> Tensors:
+        return {"coef": self.solver_.coef_, "intercept": self.solver_.intercept_}
+
+    def _take_tensors(self, tensors: Tensors) -> None:
+        self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
+        self.solver_.coef_, self.solver_.intercept_ = tensors["coef"], tensors["intercept"]
+        self.solver_.classes_ = np.arange(len(self.classes_))
+        self.solver_.n_features_in_ = self.n_features_in_
 
     def _scaled(self, X: Features) -> Any:
         return X if self.row_normalize is None else normalize(X, norm=self.row_normalize)

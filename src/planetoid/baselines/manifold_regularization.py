@@ -13,6 +13,7 @@ from planetoid.baselines.propagation import symmetric_adjacency
 from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
 from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.io.model_files import Tensors
 from planetoid.problem import Features, Problem
 
 __all__ = ["ManifoldRegularization"]
@@ -113,6 +114,12 @@ class ManifoldRegularization(InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._probabilities(self._mapped(self._scaled(X)))
+
+    def _tensors(self) -> Tensors:
+        return {} if self._map is None else self._map.tensors()
+
+    def _take_tensors(self, tensors: Tensors) -> None:
+        self._map = LandmarkMap.of(tensors, self.gamma) if self.kernel == "rbf" else None
 
     def _probabilities(self, features: Any) -> Probabilities:
         scores = np.asarray(features @ self.coef_ + self.intercept_)

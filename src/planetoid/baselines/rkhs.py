@@ -22,6 +22,7 @@ from scipy import linalg, sparse
 
 from planetoid.baselines.propagation import strengths
 from planetoid.errors import ParameterError
+from planetoid.io.model_files import Tensors
 
 __all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]
 
@@ -100,6 +101,9 @@ def fit_svm(penalty: Penalty, rows: npt.NDArray[np.int64], targets: Matrix) -> t
 class LandmarkMap:
     """The map whose inner products are the RBF kernel, exactly so at its landmarks."""
 
+    landmarks: Any
+    whiten: Matrix
+
     def __init__(self, X: Any, gamma: float, n_landmarks: int, random_state: int) -> None:
         from sklearn.metrics.pairwise import rbf_kernel
 
@@ -115,6 +119,26 @@ class LandmarkMap:
         values, vectors = linalg.eigh(rbf_kernel(self.landmarks, gamma=gamma))
         keep = values > values[-1] * count * np.finfo(float).eps
         self.whiten = vectors[:, keep] / np.sqrt(values[keep])
+
+    def tensors(self) -> Tensors:
+        """Return the map as arrays; sparse landmarks as the parts of a CSR matrix."""
+        kept = {"whiten": self.whiten}
+        if not sparse.issparse(self.landmarks):
+            return kept | {"landmarks": np.asarray(self.landmarks)}
+        parts = {f"landmarks.{name}": getattr(self.landmarks, name) for name in ("data", "indices", "indptr")}
+        return kept | parts | {"landmarks.shape": np.array(self.landmarks.shape)}
+
+    @classmethod
+    def of(cls, tensors: Tensors, gamma: float) -> LandmarkMap:
+        """Return the map that :meth:`tensors` came from."""
+        found = cls.__new__(cls)
+        found.gamma, found.whiten = gamma, tensors["whiten"]
+        if "landmarks" in tensors:
+            found.landmarks = tensors["landmarks"]
+        else:
+            parts = tuple(tensors[f"landmarks.{name}"] for name in ("data", "indices", "indptr"))
+            found.landmarks = sparse.csr_array(parts, shape=tuple(tensors["landmarks.shape"].tolist()))
+        return found
 
     def __call__(self, X: Any) -> Matrix:
         from sklearn.metrics.pairwise import rbf_kernel
