@@ -14,15 +14,18 @@ import numpy.typing as npt
 from sklearn.preprocessing import normalize
 
 from planetoid.context.sampler import ContextSampler, check_context_parameters
-from planetoid.errors import ParameterError, PlanetoidWarning
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier
 from planetoid.io.embeddings import write_embedding
+from planetoid.io.model_files import Tensors
 from planetoid.problem import Features, Problem
 
-__all__ = ["PlanetoidBase", "choose_device"]
+__all__ = ["PlanetoidBase", "choose_device", "module_tensors", "take_module_tensors"]
 
 # Parameters that do not change the result, so a checkpoint may be taken up with others.
 FREE_TO_CHANGE = ("n_jobs", "verbose", "checkpoint", "checkpoint_every", "callbacks")
+
+MONITORS = ("val_accuracy", "val_loss")
 
 # r2="auto": a labelled node meets so many label pairs for each pair from a walk. More than that, and the
 # embeddings of labelled nodes come apart from those of the others, which the classifier then fails on.
@@ -44,14 +47,23 @@ class PlanetoidBase(GraphClassifier):
             ("N2", 1),
             ("evaluate_every", 1),
             ("patience", 1),
+            ("random_state", 0),
+            *((name, 0) for name in ("layers_x", "layers_e", "layers_2") if hasattr(self, name)),
+            *((name, 1) for name in ("width", "hidden") if getattr(self, name, None) is not None),
         ):
             value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
                 raise ParameterError(f"{name}={value!r}; it is a whole number, {least} at least")
-        for name in ("T1", "T2", "pretrain", "weight_decay"):
-            value = getattr(self, name)
-            if not value >= 0:
-                raise ParameterError(f"{name}={value!r}; it must not be negative")
+        for name in ("T1", "T2", "pretrain", "weight_decay", "checkpoint_every", "embedding_rate"):
+            value = getattr(self, name, 0)
+            if not 0 <= value < np.inf:
+                raise ParameterError(f"{name}={value!r}; it is a number that is not negative")
+        for name in ("learning_rate", "context_rate", "joint_rate"):
+            value = getattr(self, name, 1)
+            if not 0 < value < np.inf:
+                raise ParameterError(f"{name}={value!r}; it is a positive number")
+        if self.monitor not in MONITORS:
+            raise ParameterError(f"monitor={self.monitor!r}; it is {' or '.join(map(repr, MONITORS))}")
         if self.lambda_ is not None and not self.lambda_ >= 0:
             raise ParameterError(f"lambda_={self.lambda_!r}; it is None or a number that is not negative")
         if not 0 <= self.dropout < 1:
@@ -78,7 +90,14 @@ class PlanetoidBase(GraphClassifier):
         r2 = 1 - LABEL_PAIRS_A_WALK_PAIR * labelled / problem.n_nodes if self.r2 == "auto" else self.r2
         counts = np.bincount(problem.y[problem.y >= 0])
         if r2 < 1 and not self.self_pairs and counts.max() < 2:
-            r2 = 1.0  # no class has two examples: labels give no positive pair
+            if self.r2 != "auto":
+                warnings.warn(
+                    f"{type(self).__name__}: each of the {len(counts)} classes has one example, so labels give no "
+                    f"positive pair and r2={self.r2} is taken as 1",
+                    PlanetoidWarning,
+                    stacklevel=5,
+                )
+            r2 = 1.0
         return ContextSampler(
             graph,
             problem.y,
@@ -113,7 +132,7 @@ class PlanetoidBase(GraphClassifier):
     def _fingerprint(self, problem: Problem) -> str:
         """Return a digest of the data and of every parameter that matters."""
         digest = hashlib.sha256(type(self).__name__.encode())
-        parameters = {name: repr(value) for name, value in self.get_params().items() if name not in FREE_TO_CHANGE}
+        parameters = {name: _told(value) for name, value in self.get_params().items() if name not in FREE_TO_CHANGE}
         digest.update(json.dumps(parameters, sort_keys=True).encode())
         arrays: list[Any] = [problem.y, problem.validation]
         if problem.graph is not None:
@@ -135,6 +154,33 @@ class PlanetoidBase(GraphClassifier):
             return
         rows = self.node_ids_.known_rows(nodes)
         write_embedding(path, self.node_ids_.take(rows), self.embedding_[rows])
+
+
+def _told(value: Any) -> str:
+    """Return a text that is the same in another process: no address, but the weights of a module."""
+    if hasattr(value, "state_dict"):
+        digest = hashlib.sha256()
+        for tensor in value.state_dict().values():
+            digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        return f"{value!r} {digest.hexdigest()}"
+    if callable(value):
+        return f"{value.__module__}.{getattr(value, '__qualname__', type(value).__name__)}"
+    return repr(value)
+
+
+def module_tensors(module: Any) -> Tensors:
+    """Return the parameters and buffers of a torch module as arrays."""
+    return {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
+
+
+def take_module_tensors(module: Any, tensors: Tensors) -> None:
+    """Take arrays of :func:`module_tensors` into a module of the same structure."""
+    import torch
+
+    try:
+        module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in tensors.items()})
+    except RuntimeError as error:
+        raise DataError(f"its weights do not fit the network: {error}") from None
 
 
 def choose_device(name: str) -> Any:

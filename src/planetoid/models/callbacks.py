@@ -136,6 +136,11 @@ class TensorBoard(Callback):
         self._writer: Any = SummaryWriter(str(self.directory))
 
     def on_record(self, training: Training, record: Record) -> None:
+        if "pretrained" in record:  # in percent, for pre-training has no steps
+            self._writer.add_scalar(
+                "pretraining/context_loss", record["context_loss"], round(100 * record["pretrained"])
+            )
+            return
         for name, value in record.items():
             if name != "step" and isinstance(value, (int, float)):
                 self._writer.add_scalar(name, value, record["step"])

@@ -55,12 +55,17 @@ class Checkpoint:
             raise DataError(
                 f"the checkpoint in {folder} is damaged ({error}); remove the folder to start anew"
             ) from None
-        if data.get("version") != VERSION or data.get("fingerprint") != self.fingerprint:
+        if not isinstance(data, dict) or data.get("version") != VERSION or data.get("fingerprint") != self.fingerprint:
             raise DataError(
                 f"the checkpoint in {folder} belongs to another training (other data, parameters or version); "
                 "give another folder, or remove this one to start anew"
             )
-        training.take_up(data["training"], state, snapshot)
+        try:
+            training.take_up(data["training"], state, snapshot)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise DataError(
+                f"the checkpoint in {folder} is damaged ({error}); remove the folder to start anew"
+            ) from None
         return True
 
     def maybe_write(self, training: Training, finished: bool) -> None:
@@ -100,7 +105,15 @@ class Checkpoint:
 
 
 def _save(tensors: dict[str, torch.Tensor], path: Path) -> None:
-    save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, path)
+    seen: set[int] = set()
+    written = {}
+    for name, value in tensors.items():
+        plain = value.detach().contiguous().cpu()
+        if plain.data_ptr() in seen:  # weights that a user's encoder has tied together
+            plain = plain.clone()
+        seen.add(plain.data_ptr())
+        written[name] = plain
+    save_file(written, path)
     _sync(path)
 
 

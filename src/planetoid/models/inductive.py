@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.errors import ParameterError
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
-from planetoid.models.base import PlanetoidBase, choose_device
+from planetoid.io.model_files import Tensors
+from planetoid.models.base import PlanetoidBase, choose_device, module_tensors, take_module_tensors
 from planetoid.problem import Features, Problem
 
 if TYPE_CHECKING:
@@ -39,8 +41,11 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         Takes the place of the l1 layers: a module, or a factory called with the
         number of features, that maps a batch of rows to embeddings (n,
         dimension). A batch is a dense float32 tensor, or for sparse X a
-        :class:`planetoid.nn.SparseBatch`. A model with an encoder can be saved,
-        and is loaded by giving the encoder again.
+        :class:`planetoid.nn.SparseBatch`, of the rows as they were given. The
+        classifier then sees e alone: ``layers_x``, ``layers_1``, ``hidden``,
+        ``embedding_activation`` and ``row_normalize`` are of the built-in
+        layers. A module is copied, not changed. A model with an encoder can be
+        saved, and is loaded by giving the encoder again.
     width, activation, auxiliary_losses, dropout, normalize_embedding, row_normalize
         Of the classifier, as in :class:`PlanetoidT`; ``normalize_embedding``
         scales e to length 1 for the classifier alone.
@@ -66,8 +71,13 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
     ----------
     embedding_ : float32 array of shape (n_nodes, dimension)
         h^{l1}(x) of the fitted nodes.
+    network_ : torch module
+        Encoder and classifier.
     history_ : list of dict
+        One record a piece of pre-training and one an evaluation.
     """
+
+    needed_to_load = ("encoder",)
 
     def __init__(
         self,
@@ -158,7 +168,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
 
     def _fit(self, problem: Problem) -> Probabilities:
         self._check()
-        if self.layers_1 < 1 and self.encoder is None:
+        if self.encoder is None and (not isinstance(self.layers_1, (int, np.integer)) or self.layers_1 < 1):
             raise ParameterError(f"layers_1={self.layers_1!r}; the embedding needs one layer at least")
         from planetoid.nn import one_thread
 
@@ -171,13 +181,14 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from planetoid.nn import FeatureRows, StepRandom
 
         device = choose_device(self.device)
+        rows = self._usable(problem)
         features = FeatureRows(self._scaled(problem.X), device)
         random = StepRandom(self.random_state, device)
-        self.network_ = self._build(features.n_features, problem.n_classes, random)
+        self.network_ = self._build(random, features.is_sparse)
         network = self.network_
         optimizers = Optimizers(self.optimizer, network.parameters(), self.learning_rate, self.weight_decay)
         supervised = LabelledNodes(
-            problem, features, network.head, network.embed_rows, optimizers, self.N1, random, network
+            problem, features, network.head, network.embed_rows, optimizers, self.N1, random, network, rows
         )
         training = self._training(supervised, self._context(problem, features, random), problem)
         training.run()
@@ -187,12 +198,39 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         probabilities[~problem.has_features()] = 0.0
         return probabilities
 
-    def _build(self, n_features: int, n_classes: int, random: Any) -> Any:
+    def _usable(self, problem: Problem) -> npt.NDArray[np.int64]:
+        """Return the labelled nodes that have features to learn from."""
+        labelled = problem.labelled
+        usable = labelled[problem.has_features()[labelled]]
+        if len(usable) == 0:
+            raise DataError("PlanetoidI: none of the labelled nodes has features, so there is nothing to learn from")
+        if len(usable) < len(labelled):
+            warnings.warn(
+                f"PlanetoidI: {len(labelled) - len(usable):,} of {len(labelled):,} labelled nodes have no features; "
+                "their labels are not used",
+                PlanetoidWarning,
+                stacklevel=5,
+            )
+        return usable
+
+    def _scaled(self, X: Features) -> Features:
+        return X if self.encoder is not None else super()._scaled(X)
+
+    def _tensors(self) -> Tensors:
+        return module_tensors(self.network_)
+
+    def _take_tensors(self, tensors: Tensors) -> None:
+        from planetoid.nn import StepRandom
+
+        self.network_ = self._build(StepRandom(self.random_state, choose_device(self.device)))
+        take_module_tensors(self.network_, tensors)
+
+    def _build(self, random: Any, sparse_features: bool = False) -> Any:
         from planetoid.models.inductive_network import InductiveNetwork
 
         return InductiveNetwork(
-            n_features,
-            n_classes,
+            self.n_features_in_,
+            len(self.classes_),
             encoder=self.encoder,
             dimension=self.dimension,
             hidden=self.hidden,
@@ -208,6 +246,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
                 "normalize_embedding": self.normalize_embedding,
             },
             random=random,
+            sparse_features=sparse_features,
         )
 
     def _context(self, problem: Problem, features: Any, random: Any) -> Any:
@@ -223,11 +262,22 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         w = nn.Parameter(torch.zeros(problem.n_nodes, self.dimension, device=random.generator.device))
         if problem.n_nodes >= SPARSE_TABLE_FROM:
             w.sparse_gradient = True  # type: ignore[attr-defined]
-        trained = [*self.network_.encoder.parameters(), w]
-        optimizers = Optimizers(self.context_optimizer, trained, self.context_rate)
+        of_network, of_contexts = (
+            Optimizers(self.context_optimizer, trained, self.context_rate)
+            for trained in (self.network_.encoder.parameters(), [w])
+        )
         steps = int(np.ceil(self.pretrain * problem.n_nodes / self.N2))
         return NetworkContext(
-            sampler, features, problem.has_features(), self.network_.embed_rows, w, optimizers, steps, self.N2, random
+            sampler,
+            features,
+            problem.has_features(),
+            self.network_.embed_rows,
+            w,
+            of_network,
+            of_contexts,
+            steps,
+            self.N2,
+            random,
         )
 
     def _predict_rows(self, X: Features) -> Probabilities:
@@ -251,5 +301,5 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
                 batch = rows.batch(slice(first, min(len(rows), first + PREDICT_ROWS)))
                 pieces.append(function(self.network_, batch).cpu().numpy())
         if not pieces:
-            raise ParameterError("X has no rows")
+            raise DataError("X has no rows")
         return np.concatenate(pieces)

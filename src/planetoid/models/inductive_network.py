@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -11,7 +13,7 @@ from planetoid.errors import ParameterError
 from planetoid.models.network import Head
 from planetoid.nn import Branch, StepRandom
 from planetoid.nn.layers import ACTIVATIONS
-from planetoid.nn.rows import Batch
+from planetoid.nn.rows import Batch, SparseBatch
 
 __all__ = ["InductiveNetwork"]
 
@@ -28,16 +30,15 @@ class LayersToEmbedding(nn.Module):
         activation: str,
         dropout: float,
         random: StepRandom,
+        sparse_features: bool,
     ) -> None:
         super().__init__()
-        self.before = Branch(n_features, n_layers - 1, hidden, activation, dropout, random)
-        self.last = Branch(self.before.n_outputs, 1, dimension, activation, 0.0, random)
+        self.before = Branch(n_features, n_layers - 1, hidden, activation, dropout, random, sparse_features)
+        thin = sparse_features and n_layers == 1
+        self.last = Branch(self.before.n_outputs, 1, dimension, activation, 0.0, random, thin)
 
     def forward(self, x: Batch, random: StepRandom | None = None) -> torch.Tensor:
-        if not len(self.before.layers):
-            x = self.before.dropped(x, random)
-        else:
-            x, _ = self.before(x, random)
+        x, _ = self.before(x, random)
         e, _ = self.last(x)
         return torch.as_tensor(e)
 
@@ -57,6 +58,7 @@ class InductiveNetwork(nn.Module):
         embedding_activation: str,
         head: dict[str, Any],
         random: StepRandom,
+        sparse_features: bool = False,
     ) -> None:
         super().__init__()
         if embedding_activation not in ACTIVATIONS or embedding_activation == "softmax":
@@ -64,18 +66,29 @@ class InductiveNetwork(nn.Module):
         self.own = encoder is None
         if encoder is None:
             self.encoder: nn.Module = LayersToEmbedding(
-                n_features, dimension, hidden, layers_1, embedding_activation, head["dropout"], random
+                n_features, dimension, hidden, layers_1, embedding_activation, head["dropout"], random, sparse_features
             )
         else:
-            self.encoder = encoder if isinstance(encoder, nn.Module) else encoder(n_features)
-            if not isinstance(self.encoder, nn.Module):
-                raise ParameterError(f"encoder gave a {type(self.encoder).__name__}; it must be a torch module")
-        self.head = Head(n_features, dimension, n_classes, **head, random=random)
+            self.encoder = _users_encoder(encoder, n_features, random)
+        self.dimension = dimension
+        seen = n_features if self.own else 0
+        self.head = Head(seen, dimension, n_classes, **head, random=random, sparse_features=sparse_features)
 
     def encode(self, x: Batch, random: StepRandom | None) -> torch.Tensor:
         """Return the embeddings of a batch; dropout where ``random`` is given."""
-        e = self.encoder(x, random) if self.own else self.encoder(x)
-        return torch.as_tensor(e)
+        if self.own:
+            return torch.as_tensor(self.encoder(x, random))
+        self.encoder.train(random is not None)
+        with random.for_modules() if random is not None else nullcontext():
+            e = self.encoder(x)
+        n_rows = len(x.offsets if isinstance(x, SparseBatch) else x)
+        if not torch.is_tensor(e) or e.shape != (n_rows, self.dimension):
+            got = tuple(e.shape) if torch.is_tensor(e) else type(e).__name__
+            raise ParameterError(
+                f"encoder gave {got} for {n_rows} rows; it must give a tensor of shape {(n_rows, self.dimension)}, "
+                f"for dimension={self.dimension}"
+            )
+        return e
 
     def embed_rows(self, rows: Any, x: Batch, random: StepRandom | None) -> torch.Tensor:
         """Return the embeddings of a batch that stands for certain rows."""
@@ -85,3 +98,15 @@ class InductiveNetwork(nn.Module):
         """Return p(y | x)."""
         logits, _ = self.head(x, self.encode(x, None))
         return torch.softmax(logits, dim=1)
+
+
+def _users_encoder(encoder: Any, n_features: int, random: StepRandom) -> nn.Module:
+    """Return a copy of a user's module, or a new one from a factory, made with numbers of our own."""
+    if isinstance(encoder, nn.Module):
+        made: Any = deepcopy(encoder)
+    else:
+        with random.at(0).for_modules():
+            made = encoder(n_features)
+    if not isinstance(made, nn.Module):
+        raise ParameterError(f"encoder gave a {type(made).__name__}; it must be a torch module")
+    return made.to(random.generator.device)

@@ -13,6 +13,8 @@ from planetoid.nn.rows import Batch
 
 __all__ = ["Head"]
 
+LEAST_LENGTH = 0.01  # of an embedding that is scaled to 1; below, as for a node without context, it stays small
+
 
 class Head(nn.Module):
     """The supervised network of Equations 5 and 6.
@@ -25,6 +27,8 @@ class Head(nn.Module):
     ----------
     n_features, dimension : int
         Width of x and of e; 0 leaves that side out.
+    sparse_features : bool
+        Whether x comes as sparse batches in training.
     """
 
     def __init__(
@@ -41,6 +45,7 @@ class Head(nn.Module):
         auxiliary_losses: bool,
         normalize_embedding: bool,
         random: StepRandom,
+        sparse_features: bool = False,
     ) -> None:
         super().__init__()
         hidden = n_classes if width is None else width
@@ -51,9 +56,12 @@ class Head(nn.Module):
         for name, size, layers in (("x", n_features, layers_x), ("e", dimension, layers_e)):
             if size == 0:
                 continue
-            branch = Branch(size, layers, hidden, activation, dropout, random)
+            thin = name == "x" and sparse_features
+            branch = Branch(size, layers, hidden, activation, dropout, random, thin)
             self.branches[name] = branch
-            self.outputs[name] = InputLinear(branch.n_outputs, n_classes, random, bias=name == "x" or n_features == 0)
+            # One bias is enough for the softmax.
+            bias = name == "x" or n_features == 0
+            self.outputs[name] = InputLinear(branch.n_outputs, n_classes, random, bias, thin and layers == 0)
             if auxiliary_losses and layers:
                 # A softmax as wide as the classes is a prediction already; any other layer gets one on top.
                 direct = activation == "softmax" and hidden == n_classes
@@ -67,7 +75,7 @@ class Head(nn.Module):
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """Return the logits, and the log-probabilities of the auxiliary predictions."""
         if e is not None and self.normalize_embedding:
-            e = functional.normalize(e, dim=1)
+            e = functional.normalize(e, dim=1, eps=LEAST_LENGTH)
         logits: torch.Tensor | None = None
         extra: list[torch.Tensor] = []
         for name, rows in (("x", x), ("e", e)):

@@ -66,9 +66,11 @@ class Optimizers:
     def restore(self, state: dict[str, torch.Tensor]) -> None:
         """Take a former :meth:`state` back."""
         for number, member in enumerate(self.members):
-            kept: dict[int, dict[str, torch.Tensor]] = {}
+            kept: dict[int, dict[str, Any]] = {}
             for place, value in state.items():
                 owner, index, name = place.split(".", 2)
                 if int(owner) == number:
-                    kept.setdefault(int(index), {})[name] = value.clone()
+                    # SparseAdam counts its steps in an int; a tensor would give other bits.
+                    counted = name == "step" and not value.is_floating_point()
+                    kept.setdefault(int(index), {})[name] = int(value) if counted else value.clone()
             member.load_state_dict({"state": kept, "param_groups": member.state_dict()["param_groups"]})

@@ -61,11 +61,12 @@ class LabelledNodes:
         batch_size: int,
         random: StepRandom,
         modules: nn.Module,
+        rows: Rows | None = None,
     ) -> None:
         self.features, self.head, self.embed = features, head, embed
         self.optimizers, self.random, self.modules = optimizers, random, modules
         self.device = random.generator.device
-        self.rows = problem.labelled
+        self.rows = problem.labelled if rows is None else rows
         self.codes = problem.y
         self.batch_size = min(batch_size, len(self.rows))
         self.validation = None if problem.validation is None else np.flatnonzero(problem.validation >= 0)
@@ -146,12 +147,17 @@ class EngineContext:
         self.n_pretrain = pretraining.n_batches(passes * len(e)) if passes > 0 else 0
         self.batches_per_step = joint.n_batches(walks)
         self.pairs_per_batch = float(joint.n_slots * joint.sampler.pairs_per_walk)
+        self.pairs_per_step = self.pairs_per_batch * self.batches_per_step
         self.rate = joint.learning_rate
 
     def pretrain(self, first: int, last: int) -> float:
         return float(self.pretraining.train(first, last, self.n_pretrain))
 
-    def step(self, number: int, weight: float) -> float:
+    def step(self, number: int) -> float:
+        return self.summed_step(number, 1.0)
+
+    def summed_step(self, number: int, weight: float) -> float:
+        # L_s has taken its gradient before e moves here, so the two add up.
         self.joint.learning_rate = self.joint.final_rate = self.rate * weight
         first = self.n_pretrain + number * self.batches_per_step
         return float(self.joint.train(first, first + self.batches_per_step, 1))
@@ -169,6 +175,13 @@ class NetworkContext:
 
     Only nodes with features are ever i; walks pass through the others, and any
     node can be a context.
+
+    Parameters
+    ----------
+    of_network, of_contexts : Optimizers
+        Of the encoder, which L_s trains too, and of w.
+    steps, walks : int
+        Steps of pre-training, and N2, the walks in each step.
     """
 
     def __init__(
@@ -178,30 +191,44 @@ class NetworkContext:
         has_features: npt.NDArray[np.bool_],
         embed: Callable[..., torch.Tensor],
         w: nn.Parameter,
-        optimizers: Optimizers,
+        of_network: Optimizers,
+        of_contexts: Optimizers,
         steps: int,
         walks: int,
         random: StepRandom,
     ) -> None:
         self.sampler, self.features, self.has_features = sampler, features, has_features
-        self.embed, self.w, self.optimizers, self.random = embed, w, optimizers, random
+        self.embed, self.w, self.random = embed, w, random
+        self.of_network, self.of_contexts = of_network, of_contexts
         self.n_pretrain, self.walks = steps, walks
-        self.pairs_per_batch = float(walks * sampler.pairs_per_walk)
+        self.pairs_per_batch = self.pairs_per_step = float(walks * sampler.pairs_per_walk)
 
     def pretrain(self, first: int, last: int) -> float:
-        return sum(self._step(number, 1.0) for number in range(first, last)) / max(1, last - first)
+        return sum(self._step(number) for number in range(first, last)) / max(1, last - first)
 
-    def step(self, number: int, weight: float) -> float:
-        return self._step(self.n_pretrain + number, weight)
+    def step(self, number: int) -> float:
+        return self._step(self.n_pretrain + number)
 
-    def _step(self, number: int, weight: float) -> float:
+    def _step(self, number: int) -> float:
+        self.of_network.zero_grad()
+        loss = self._gradient(number, 1.0)
+        self.of_network.step()
+        self.of_contexts.step()
+        return loss
+
+    def summed_step(self, number: int, weight: float) -> float:
+        """Add the gradient to the network's, which L_s will step on, and step on w alone."""
+        loss = self._gradient(self.n_pretrain + number, weight)
+        self.of_contexts.step()
+        return loss
+
+    def _gradient(self, number: int, weight: float) -> float:
+        self.of_contexts.zero_grad()
         pairs = self._pairs(number)
         if len(pairs.i) == 0:
             return 0.0
-        self.optimizers.zero_grad()
         loss = self.loss(pairs, self.random.at(number + 1))
         (loss * weight).backward()  # type: ignore[no-untyped-call]
-        self.optimizers.step()
         return float(loss.detach())
 
     def loss(self, pairs: Pairs, random: StepRandom | None) -> torch.Tensor:
@@ -227,12 +254,16 @@ class NetworkContext:
         return Pairs(pairs.i[keep], pairs.c[keep], pairs.gamma[keep], pairs.weight[keep])
 
     def state(self) -> Tensors:
-        return {"w": self.w.detach()} | {f"optimizer.{name}": value for name, value in self.optimizers.state().items()}
+        state = {"w": self.w.detach()}
+        for prefix, optimizers in (("network.", self.of_network), ("contexts.", self.of_contexts)):
+            state |= {prefix + name: value for name, value in optimizers.state().items()}
+        return state
 
     def restore(self, state: Tensors) -> None:
         with torch.no_grad():
             self.w.copy_(state["w"])
-        self.optimizers.restore(_under("optimizer.", state))
+        self.of_network.restore(_under("network.", state))
+        self.of_contexts.restore(_under("contexts.", state))
 
 
 def _under(prefix: str, state: Tensors) -> Tensors:

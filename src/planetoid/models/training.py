@@ -42,12 +42,20 @@ class ContextTask(Protocol):
 
     n_pretrain: int
     pairs_per_batch: float
+    pairs_per_step: float
 
     def pretrain(self, first: int, last: int) -> float:
         """Take the pre-training batches ``first`` to ``last``; return the mean loss."""
 
-    def step(self, number: int, weight: float) -> float:
+    def step(self, number: int) -> float:
         """Take the context step of that number; return the mean loss."""
+
+    def summed_step(self, number: int, weight: float) -> float:
+        """Take the part of a step on L_s + weight L_u that is L_u's.
+
+        Called between ``gradient`` and ``apply`` of L_s: what both losses share
+        and L_s steps on only gets its gradient added here.
+        """
 
     def state(self) -> Tensors: ...
 
@@ -121,7 +129,8 @@ class Training:
                 loss, context_loss = self._turn(self.step)
                 self.step += 1
                 if self.step % self.schedule.evaluate_every == 0 or self.step == self.schedule.steps:
-                    self._record(loss, context_loss)
+                    losses = {"step": self.step, "loss": loss, "context_loss": context_loss}
+                    self._record(losses | self.supervised.evaluate())
                 self._call("on_step_end")
                 self._write_checkpoint()
         finally:
@@ -137,9 +146,9 @@ class Training:
             last = min(total, self.pretrained + piece)
             started = time.perf_counter()
             loss = self.context.pretrain(self.pretrained, last)
-            self._count_pairs(last - self.pretrained, started)
+            self._count_pairs((last - self.pretrained) * self.context.pairs_per_batch, started)
             self.pretrained = last
-            self.history.append({"step": 0, "pretrained": last / total, "context_loss": loss})
+            self._record({"step": 0, "pretrained": last / total, "context_loss": loss})
             self._call("on_step_end")
             self._write_checkpoint()
 
@@ -158,19 +167,17 @@ class Training:
             self.supervised.apply()
         if self.context is not None:
             for number in steps_of_turn(plan.T2, turn):
-                context_loss = self._context_step(number, 1.0)
+                context_loss = self._context_step(number, None)
         return loss, context_loss
 
-    def _context_step(self, number: int, weight: float) -> float:
+    def _context_step(self, number: int, weight: float | None) -> float:
         assert self.context is not None
         started = time.perf_counter()
-        loss = self.context.step(number, weight)
-        self._count_pairs(1, started)
+        loss = self.context.step(number) if weight is None else self.context.summed_step(number, weight)
+        self._count_pairs(self.context.pairs_per_step, started)
         return loss
 
-    def _record(self, loss: float | None, context_loss: float | None) -> None:
-        record: Record = {"step": self.step, "loss": loss, "context_loss": context_loss}
-        record.update(self.supervised.evaluate())
+    def _record(self, record: Record) -> None:
         self.history.append(record)
         self._call("on_record", record)
 
@@ -221,15 +228,19 @@ class Training:
             "step": self.step,
             "stopped": self.stopped,
             "history": self.history,
-            "callbacks": [callback.state() for callback in self.callbacks],
+            "callbacks": [[type(callback).__name__, callback.state()] for callback in self.callbacks],
         }
 
     def take_up(self, data: dict[str, Any], state: Tensors, snapshot: Tensors | None) -> None:
         """Go on from a checkpoint."""
         self.pretrained, self.step, self.stopped = data["pretrained"], data["step"], data["stopped"]
         self.history = data["history"]
-        for callback, kept in zip(self.callbacks, data["callbacks"], strict=True):
-            callback.restore(kept)
+        kept = list(data["callbacks"])
+        for callback in self.callbacks:  # others may have been added or left out since
+            found = next((one for one in kept if one[0] == type(callback).__name__), None)
+            if found is not None:
+                kept.remove(found)
+                callback.restore(found[1])
         self.restore(state)
         self._snapshot = snapshot
 
@@ -242,9 +253,8 @@ class Training:
             finished = self.stopped or self.step == self.schedule.steps
             self.checkpoint.maybe_write(self, finished)
 
-    def _count_pairs(self, n_batches: float, started: float) -> None:
-        assert self.context is not None
-        self._pairs += n_batches * self.context.pairs_per_batch
+    def _count_pairs(self, n_pairs: float, started: float) -> None:
+        self._pairs += n_pairs
         self._seconds += time.perf_counter() - started
 
     def _call(self, hook: str, *arguments: Any) -> None:

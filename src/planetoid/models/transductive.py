@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from planetoid.estimator import Probabilities
-from planetoid.models.base import PlanetoidBase, choose_device
+from planetoid.io.model_files import Tensors
+from planetoid.models.base import PlanetoidBase, choose_device, module_tensors, take_module_tensors
 from planetoid.problem import Problem
 from planetoid.skipgram.trainer import new_tables
 
@@ -82,9 +86,12 @@ class PlanetoidT(PlanetoidBase):
 
     Attributes
     ----------
-    embedding_ : float32 array of shape (n_nodes, dimension)
+    embedding_, context_ : float32 arrays of shape (n_nodes, dimension)
+        The embeddings e and the context parameters w.
+    head_ : torch module
+        The classifier p(y | x, e).
     history_ : list of dict
-        One record an evaluation.
+        One record a piece of pre-training and one an evaluation.
 
     Examples
     --------
@@ -97,6 +104,8 @@ class PlanetoidT(PlanetoidBase):
     """
 
     uses_features = "required"
+
+    context_: npt.NDArray[np.float32]
 
     def __init__(
         self,
@@ -191,22 +200,38 @@ class PlanetoidT(PlanetoidBase):
     def _learn(self, problem: Problem) -> Probabilities:
         import torch
 
-        from planetoid.models.network import Head
         from planetoid.models.optimizers import Optimizers
         from planetoid.models.tasks import LabelledNodes, TableEmbedding
         from planetoid.nn import FeatureRows, StepRandom
 
         device = choose_device(self.device)
-        e, w = (
-            torch.from_numpy(table).to(device)
-            for table in new_tables(problem.n_nodes, self.dimension, self.random_state)
-        )
+        assert problem.graph is not None
+        tables = new_tables(problem.n_nodes, self.dimension, self.random_state)
+        tables[0][~problem.graph.connected()] = 0.0  # without a context the random start would only be noise
+        e, w = (torch.from_numpy(table).to(device) for table in tables)
         features = None if problem.X is None else FeatureRows(self._scaled(problem.X), device)
         random = StepRandom(self.random_state, device)
-        head = Head(
-            0 if features is None else features.n_features,
+        head = self.head_ = self._head(random, features is not None and features.is_sparse)
+        optimizers = Optimizers(self.optimizer, head.parameters(), self.learning_rate, self.weight_decay)
+        embed = TableEmbedding(e, self.embedding_rate)
+        supervised = LabelledNodes(problem, features, head, embed, optimizers, self.N1, random, head)
+        training = self._training(supervised, self._context(problem, e, w), problem)
+        training.run()
+        self.history_ = training.history
+        self.embedding_, self.context_ = e.cpu().numpy(), w.cpu().numpy()
+        probabilities = supervised.probabilities(problem.n_nodes)
+        if features is None:
+            probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing
+        return probabilities
+
+    def _head(self, random: Any, sparse_features: bool = False) -> Any:
+        """Return a new classifier p(y | x, e)."""
+        from planetoid.models.network import Head
+
+        return Head(
+            getattr(self, "n_features_in_", 0),
             self.dimension,
-            problem.n_classes,
+            len(self.classes_),
             layers_x=getattr(self, "layers_x", 0),
             layers_e=self.layers_e,
             width=self.width,
@@ -215,19 +240,17 @@ class PlanetoidT(PlanetoidBase):
             auxiliary_losses=self.auxiliary_losses,
             normalize_embedding=self.normalize_embedding,
             random=random,
+            sparse_features=sparse_features,
         )
-        optimizers = Optimizers(self.optimizer, head.parameters(), self.learning_rate, self.weight_decay)
-        embed = TableEmbedding(e, self.embedding_rate)
-        supervised = LabelledNodes(problem, features, head, embed, optimizers, self.N1, random, head)
-        training = self._training(supervised, self._context(problem, e, w), problem)
-        training.run()
-        self.history_ = training.history
-        self.embedding_ = e.cpu().numpy()
-        probabilities = supervised.probabilities(problem.n_nodes)
-        if features is None:
-            assert problem.graph is not None
-            probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing
-        return probabilities
+
+    def _tensors(self) -> Tensors:
+        return module_tensors(self.head_)
+
+    def _take_tensors(self, tensors: Tensors) -> None:
+        from planetoid.nn import StepRandom
+
+        self.head_ = self._head(StepRandom(self.random_state, choose_device(self.device)))
+        take_module_tensors(self.head_, tensors)
 
     def _context(self, problem: Problem, e: Any, w: Any) -> Any:
         """Return L_u over the tables: the engine on the CPU, in the same memory; torch elsewhere."""

@@ -27,15 +27,22 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 class InputLinear(nn.Module):
-    """A linear layer that takes dense rows or a :class:`SparseBatch`."""
+    """A linear layer that takes dense rows or a :class:`SparseBatch`.
 
-    def __init__(self, n_inputs: int, n_outputs: int, random: StepRandom, bias: bool = True) -> None:
+    With ``sparse_input`` it is trained on sparse batches alone; then, if it is
+    wide, the gradient of its weights has only the rows of columns that occurred.
+    """
+
+    def __init__(
+        self, n_inputs: int, n_outputs: int, random: StepRandom, bias: bool = True, sparse_input: bool = False
+    ) -> None:
         super().__init__()
         bound = (6.0 / (n_inputs + n_outputs)) ** 0.5
         weight = torch.rand(n_inputs, n_outputs, generator=random.generator, device=random.generator.device)
         self.weight = nn.Parameter(weight.mul_(2 * bound).sub_(bound))
         self.bias = nn.Parameter(torch.zeros(n_outputs, device=weight.device)) if bias else None
-        self.sparse_gradient = n_inputs >= SPARSE_GRADIENT_FROM
+        self.sparse_gradient = sparse_input and n_inputs >= SPARSE_GRADIENT_FROM
+        self.weight.sparse_gradient = self.sparse_gradient  # type: ignore[attr-defined]  # for the optimisers
 
     def forward(self, rows: Batch) -> torch.Tensor:
         if isinstance(rows, SparseBatch):
@@ -56,13 +63,23 @@ class Branch(nn.Module):
     """Some layers in a row; with ``n_layers=0`` the input itself."""
 
     def __init__(
-        self, n_inputs: int, n_layers: int, width: int, activation: str, dropout: float, random: StepRandom
+        self,
+        n_inputs: int,
+        n_layers: int,
+        width: int,
+        activation: str,
+        dropout: float,
+        random: StepRandom,
+        sparse_input: bool = False,
     ) -> None:
         super().__init__()
         if activation not in ACTIVATIONS:
             raise ParameterError(f"activation={activation!r}; it is one of {', '.join(ACTIVATIONS)}")
         sizes = [n_inputs] + [width] * n_layers
-        self.layers = nn.ModuleList(InputLinear(size, following, random) for size, following in pairwise(sizes))
+        self.layers = nn.ModuleList(
+            InputLinear(size, following, random, sparse_input=sparse_input and number == 0)
+            for number, (size, following) in enumerate(pairwise(sizes))
+        )
         self.activation, self.dropout, self.n_outputs = ACTIVATIONS[activation], dropout, sizes[-1]
 
     def forward(self, rows: Batch, random: StepRandom | None = None) -> tuple[Batch, list[torch.Tensor]]:

@@ -34,6 +34,14 @@ class StepRandom:
         kept = torch.rand(shape, generator=self.generator, device=self.generator.device) >= drop
         return kept.to(torch.float32) / (1.0 - drop)
 
+    @contextmanager
+    def for_modules(self) -> Iterator[None]:
+        """Let modules that draw from torch's global generator draw our numbers; then it is as it was."""
+        device = self.generator.device
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(int(torch.randint(2**62, (1,), generator=self.generator, device=device)))
+            yield
+
     def permutation(self, n: int, size: int) -> torch.Tensor:
         """Return ``size`` different numbers below n."""
         return torch.randperm(n, generator=self.generator, device=self.generator.device)[:size]

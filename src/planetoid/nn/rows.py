@@ -41,7 +41,8 @@ class FeatureRows:
         """Return the rows of these numbers."""
         part = self.X[rows]
         if not self.is_sparse:
-            return torch.from_numpy(np.ascontiguousarray(part)).to(self.device)
+            writeable = np.require(part, requirements=["C", "W"])  # torch knows no read-only memory
+            return torch.from_numpy(writeable).to(self.device)
         return SparseBatch(
             torch.from_numpy(part.indices).to(self.device),
             torch.from_numpy(part.indptr[:-1]).to(self.device),
