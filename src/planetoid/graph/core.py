@@ -164,8 +164,9 @@ class Graph:
         """Build a graph from a table of edges.
 
         The columns are those named, else ``source``/``target`` (or ``src``/``dst``,
-        ``from``/``to``, ``head``/``tail``), else the first two; a numeric column
-        called ``weight``, or a numeric third one, is the weight.
+        ``from``/``to``, ``head``/``tail``, ``u``/``v``), else the first two; a
+        column called ``weight``, or the only other one to their right if it has
+        numbers, is the weight.
         """
         return convert.from_pandas(cls, frame, source, target, weight, nodes, policy)
 
@@ -187,10 +188,31 @@ class Graph:
         nodes: Iterable[Hashable] | int | None = None,
         **policy: Any,
     ) -> Graph:
-        """Build a graph from a CSV, TSV or Parquet file of edges (``.gz`` too).
+        """Build a graph from a CSV, TSV or Parquet file of edges.
 
-        The file is read in pieces; ids stay as they are written, as integers
-        where all of them are, else as strings.
+        The file is read in pieces. Ids from text are integers if every one is
+        written as an integer, else strings (``007`` is a string); Parquet tells
+        what they are.
+
+        Parameters
+        ----------
+        path : str or Path
+            Text may be gzip, and may have comments (``#``) at the top.
+        source, target, weight : str or int, optional
+            Columns, by name or by number from 0. By default those with the usual
+            names (as in :meth:`from_pandas`), else the first two; a column called
+            ``weight``, or the only other one if it has numbers, is the weight.
+        header : bool, optional
+            Whether the first line names the columns; by default the first lines
+            tell.
+        separator : str, optional
+            One character, a blank standing for any run of blanks and tabs; by
+            default the first lines tell.
+        nodes : sequence of ids, or int, optional
+            As in :meth:`from_edges`; an edge that mentions another node is an
+            error. By default the nodes are those that occur, sorted.
+        **policy
+            Fields of :class:`~planetoid.graph.EdgePolicy`.
         """
         from planetoid.io.edges import read_edges
 

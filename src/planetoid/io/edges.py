@@ -136,9 +136,9 @@ class _EdgeReader:
             self.table.refuse(row, self.weight, problem, [ends[at].as_py() for ends in batch.texts])
 
     def _edges(self, place: npt.NDArray[np.int32] | None) -> EdgeList:
-        weight = np.concatenate(self.weights) if self.weights else None
-        self.weights.clear()
-        return EdgeList(_joined(self.codes[0], place), _joined(self.codes[1], place), weight)
+        weight = _joined(self.weights, np.float32) if self.weights else None
+        source, target = (_joined(codes, np.int32, place) for codes in self.codes)
+        return EdgeList(source, target, weight)
 
     def _doubt_first_line(self) -> None:
         """Warn if a first line that may be a header became an edge between two ids seen nowhere else."""
@@ -163,9 +163,9 @@ def _taken(waiting: list[Batch]) -> tuple[int, list[Any]]:
     return first_row, ends
 
 
-def _joined(parts: list[Any], place: npt.NDArray[np.int32] | None) -> npt.NDArray[Any]:
+def _joined(parts: list[Any], kind: Any, place: npt.NDArray[np.int32] | None = None) -> npt.NDArray[Any]:
     """Join parts into one array, renumbered by ``place``, and free each as it goes."""
-    whole = np.empty(sum(map(len, parts)), dtype=np.int32)
+    whole = np.empty(sum(map(len, parts)), dtype=kind)
     at = 0
     parts.reverse()
     while parts:
