@@ -175,3 +175,27 @@ def test_refuses_what_cannot_work(name, value, small):
     X, y, graph = small
     with pytest.raises(ParameterError, match=f"{name}={value!r}"):
         pl.SemiSupervisedEmbedding(**{name: value}).fit(X, y, graph=graph)
+
+
+def test_manifold_regularization_by_a_network_is_the_penalty_on_outputs(small):
+    X, y, graph = small
+    manifold = pl.ManifoldRegularization(
+        kind="network", intrinsic=2.0, ambient=5e-4, steps=30, width=8, edge_batch=20, random_state=3
+    ).fit(X, y, graph=graph)
+    embedding = pl.SemiSupervisedEmbedding(
+        embedding="output", lambda_=2.0, margin=0, dropout=0.0, random_state=3, **QUICK
+    ).fit(X, y, graph=graph)
+    np.testing.assert_array_equal(manifold.predict_proba(), embedding.predict_proba())
+    np.testing.assert_allclose(manifold.predict_proba(X), manifold.predict_proba(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pl.SemiSupervisedEmbedding(embedding="auxiliary", **QUICK), pl.ManifoldRegularization(kind="network", steps=20)],
+    ids=["semiemb", "manireg"],
+)
+def test_comes_back_from_a_folder(model, small, tmp_path):
+    X, y, graph = small
+    expected = model.fit(sparse.csr_array(X), y, graph=graph).predict_proba(X[::2])
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(pl.load(tmp_path / "model").predict_proba(X[::2]), expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,9 @@ from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.problem import Features, Problem
+
+if TYPE_CHECKING:
+    from planetoid.baselines.smooth_network import SmoothNetwork
 
 __all__ = ["ManifoldRegularization"]
 
@@ -29,30 +32,42 @@ class ManifoldRegularization(InductiveClassifier):
 
     Parameters
     ----------
-    kind : {"rls", "svm"}, default "rls"
-        Laplacian regularised least squares, or the Laplacian SVM (hinge loss);
-        one class against the rest.
+    kind : {"rls", "svm", "network"}, default "rls"
+        Laplacian regularised least squares, the Laplacian SVM (hinge loss), both
+        one class against the rest; or a network that is trained by sampled edges,
+        whose f are the class probabilities.
     kernel : {"linear", "rbf"}, default "linear"
         The function space. No n x n kernel is ever formed: "linear" works on
         sparse features as they are, "rbf" on ``n_landmarks`` of the nodes (the
         Nystroem method; exact where there are as many landmarks as nodes).
     ambient : float, default 0.01
-        Weight of the norm of f.
-    intrinsic : float, default 10.0
-        Weight of the differences along edges; 0 leaves the graph out.
+        Weight of the norm of f; for a network, the weight decay.
+    intrinsic : float or None, default None
+        Weight of the differences along edges; 0 leaves the graph out. ``None``
+        is 10, for a network 1.
     gamma : float, default 1.0
         Of the RBF kernel ``exp(-gamma |x - z|^2)``.
     n_landmarks : int, default 1000
         For the RBF kernel.
+    layers, width : int, default 1 and 64
+        Hidden layers (ReLU) of a network.
+    steps, edge_batch : int, default 200 and 500
+        Training of a network: steps, and edges drawn for each.
+    learning_rate : float, default 0.01
+        Of Adam, for a network.
     row_normalize : {"l1", "l2", None}, default "l2"
         Scale each feature row before fitting and predicting.
     random_state : int, default 0
-        Choice of landmarks.
+        Choice of landmarks; start and batches of a network.
 
     Attributes
     ----------
     coef_ : array of shape (n_features or at most n_landmarks, n_classes)
+        Not for a network.
     intercept_ : array of shape (n_classes,)
+        Not for a network.
+    network_ : torch module
+        Only for a network.
 
     Notes
     -----
@@ -83,9 +98,14 @@ class ManifoldRegularization(InductiveClassifier):
         kind: str = "rls",
         kernel: str = "linear",
         ambient: float = 0.01,
-        intrinsic: float = 10.0,
+        intrinsic: float | None = None,
         gamma: float = 1.0,
         n_landmarks: int = 1000,
+        layers: int = 1,
+        width: int = 64,
+        steps: int = 200,
+        edge_batch: int = 500,
+        learning_rate: float = 0.01,
         row_normalize: str | None = "l2",
         random_state: int = 0,
     ) -> None:
@@ -95,16 +115,24 @@ class ManifoldRegularization(InductiveClassifier):
         self.intrinsic = intrinsic
         self.gamma = gamma
         self.n_landmarks = n_landmarks
+        self.layers = layers
+        self.width = width
+        self.steps = steps
+        self.edge_batch = edge_batch
+        self.learning_rate = learning_rate
         self.row_normalize = row_normalize
         self.random_state = random_state
 
     def _fit(self, problem: Problem) -> Probabilities:
         self._check_parameters()
         X = self._scaled(problem.X)
+        if self.kind == "network":
+            return self._fit_network(problem, X)
         self._map = LandmarkMap(X, self.gamma, self.n_landmarks, self.random_state) if self.kernel == "rbf" else None
         features = self._mapped(X)
         adjacency = symmetric_adjacency(problem.graph)
-        penalty = Penalty.of(features, adjacency, self.ambient, self.intrinsic)
+        intrinsic = 10.0 if self.intrinsic is None else self.intrinsic
+        penalty = Penalty.of(features, adjacency, self.ambient, intrinsic)
         rows = problem.labelled
         targets = 2.0 * problem.one_hot()[rows] - 1.0
         if problem.n_classes == 2:
@@ -112,13 +140,63 @@ class ManifoldRegularization(InductiveClassifier):
         self.coef_, self.intercept_ = (fit_rls if self.kind == "rls" else fit_svm)(penalty, rows, targets)
         return self._probabilities(features)
 
+    def _fit_network(self, problem: Problem, X: Any) -> Probabilities:
+        from planetoid.baselines.smooth_network import EdgeSampler, Schedule, predict, train
+        from planetoid.nn import FeatureRows
+
+        rows = FeatureRows(X)
+        assert problem.graph is not None
+        self.network_ = self._new_network(problem.n_classes)
+        plan = Schedule(
+            penalty=1.0 if self.intrinsic is None else self.intrinsic,
+            margin=0.0,
+            steps=self.steps,
+            labelled_batch=200,
+            edge_batch=self.edge_batch,
+            learning_rate=self.learning_rate,
+            weight_decay=self.ambient,
+            seed=self.random_state,
+        )
+        train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan)
+        return predict(self.network_, rows)
+
+    def _new_network(self, n_classes: int) -> SmoothNetwork:
+        from planetoid.baselines.smooth_network import SmoothNetwork
+        from planetoid.nn import StepRandom
+
+        return SmoothNetwork(
+            self.n_features_in_,
+            n_classes,
+            layers=self.layers,
+            width=self.width,
+            activation="relu",
+            dropout=0.0,
+            embedding="output",
+            dimension=0,
+            random=StepRandom(self.random_state),
+        )
+
     def _predict_rows(self, X: Features) -> Probabilities:
+        if self.kind == "network":
+            from planetoid.baselines.smooth_network import predict
+            from planetoid.nn import FeatureRows
+
+            return predict(self.network_, FeatureRows(self._scaled(X)))
         return self._probabilities(self._mapped(self._scaled(X)))
 
     def _tensors(self) -> Tensors:
+        if self.kind == "network":
+            from planetoid.baselines.smooth_network import weights_of
+
+            return weights_of(self.network_)
         return {} if self._map is None else self._map.tensors()
 
     def _take_tensors(self, tensors: Tensors) -> None:
+        if self.kind == "network":
+            from planetoid.baselines.smooth_network import set_weights
+
+            self.network_ = set_weights(self._new_network(len(self.classes_)), tensors)
+            return
         self._map = LandmarkMap.of(tensors, self.gamma) if self.kernel == "rbf" else None
 
     def _probabilities(self, features: Any) -> Probabilities:
@@ -133,20 +211,20 @@ class ManifoldRegularization(InductiveClassifier):
     def _scaled(self, X: Features) -> Any:
         if self.row_normalize is not None:
             X = normalize(X, norm=self.row_normalize)
-        return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        precision = np.float32 if self.kind == "network" else np.float64
+        return sparse.csr_array(X, dtype=precision) if sparse.issparse(X) else np.asarray(X, dtype=precision)
 
     def _check_parameters(self) -> None:
         for name, allowed in (
-            ("kind", ("rls", "svm")),
+            ("kind", ("rls", "svm", "network")),
             ("kernel", ("linear", "rbf")),
             ("row_normalize", ("l1", "l2", None)),
         ):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name}={getattr(self, name)!r}; it is one of {', '.join(map(repr, allowed))}")
-        for name in ("ambient", "gamma"):
+        for name in ("ambient", "gamma", "n_landmarks", "width", "steps", "edge_batch", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise ParameterError(f"{name}={getattr(self, name)!r}; it must be positive")
-        if not self.intrinsic >= 0:
-            raise ParameterError(f"intrinsic={self.intrinsic!r}; it must not be negative")
-        if self.n_landmarks < 1:
-            raise ParameterError(f"n_landmarks={self.n_landmarks!r}; it must be 1 at least")
+        for name in ("intrinsic", "layers"):
+            if getattr(self, name) is not None and not getattr(self, name) >= 0:
+                raise ParameterError(f"{name}={getattr(self, name)!r}; it must not be negative")
