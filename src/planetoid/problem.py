@@ -20,7 +20,7 @@ from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.labels import UNLABELLED, is_unlabelled, mask_labels
 
-__all__ = ["UNLABELLED", "Problem", "check_features", "check_problem", "encode_labels", "mask_labels"]
+__all__ = ["UNLABELLED", "Problem", "align_features", "check_features", "check_problem", "encode_labels", "mask_labels"]
 
 Features = Any  # float32, csr_array or ndarray
 
@@ -203,6 +203,12 @@ def _align_graph(graph: Any, features: Features | None, index: Any, y: Any, who:
         if rows.dtype.kind in "iu" and (len(rows) == 0 or (rows.min() >= 0 and rows.max() < n_rows)):
             given = given.with_nodes(n_rows)
     return given.ids, given
+
+
+def align_features(X: Any, ids: NodeIds) -> Features:
+    """Return checked features with one row for each of ``ids``, in their order."""
+    features, _, index = check_features(X)
+    return _align_rows(features, index, ids)
 
 
 def _align_rows(features: Features, index: Any, ids: NodeIds) -> Features:

@@ -17,7 +17,7 @@ from planetoid.models.optimizers import Optimizers
 from planetoid.nn import FeatureRows, StepRandom
 from planetoid.problem import Problem
 
-__all__ = ["EngineContext", "LabelledNodes", "NetworkContext", "TableEmbedding"]
+__all__ = ["EngineContext", "LabelledNodes", "NetworkContext", "TableEmbedding", "predict_rows"]
 
 Tensors = dict[str, torch.Tensor]
 Rows = npt.NDArray[np.int64]
@@ -264,6 +264,20 @@ class NetworkContext:
             self.w.copy_(state["w"])
         self.of_network.restore(_under("network.", state))
         self.of_contexts.restore(_under("contexts.", state))
+
+
+def predict_rows(
+    head: Head, features: FeatureRows | None, e: npt.NDArray[np.float32], device: Any
+) -> npt.NDArray[np.float32]:
+    """Return p(y | x, e) of rows of features and embeddings that belong together, in pieces."""
+    pieces = []
+    with torch.no_grad():
+        for first in range(0, len(e), PREDICT_ROWS):
+            part = slice(first, first + PREDICT_ROWS)
+            x = None if features is None else features.batch(part)
+            logits, _ = head(x, torch.from_numpy(e[part]).to(device))
+            pieces.append(torch.softmax(logits, dim=1).cpu().numpy())
+    return np.concatenate(pieces)
 
 
 def _under(prefix: str, state: Tensors) -> Tensors:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from planetoid.estimator import Probabilities
 from planetoid.io.model_files import Tensors
@@ -242,6 +243,27 @@ class PlanetoidT(PlanetoidBase):
             random=random,
             sparse_features=sparse_features,
         )
+
+    def fold_in(self, graph: Any, X: Any = None) -> Any:
+        """Return a model that also covers nodes which were added to the graph.
+
+        Nodes that were fitted keep their embedding, context parameters and
+        distribution, and the classifier stays as it is; the embeddings of new
+        nodes are learned by context steps (``pretrain`` passes over walks in the
+        new graph) with all of that frozen. The model itself is not changed.
+
+        Parameters
+        ----------
+        graph : Graph, or anything that ``Graph.of`` understands
+            All nodes, those that were fitted and the new ones.
+        X : array, sparse matrix or DataFrame
+            One row a node of ``graph``; rows of fitted nodes are not looked at.
+            Not for :class:`PlanetoidG`.
+        """
+        check_is_fitted(self, "label_distributions_")
+        from planetoid.models.folding import fold_in
+
+        return fold_in(self, graph, X)
 
     def _tensors(self) -> Tensors:
         return module_tensors(self.head_)
