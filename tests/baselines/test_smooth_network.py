@@ -9,7 +9,7 @@ from planetoid.errors import ParameterError
 
 torch = pytest.importorskip("torch")
 
-from planetoid.baselines.smooth_network import EdgeSampler, SmoothNetwork, smoothness  # noqa: E402
+from planetoid.baselines.smooth_network import EdgeSampler, SmoothNetwork, squared_distance  # noqa: E402
 from planetoid.nn import FeatureRows, StepRandom  # noqa: E402
 
 EMBEDDINGS = ("output", "hidden", "auxiliary")
@@ -63,7 +63,8 @@ class _Penalty(torch.nn.Module):
         self.network = network
 
     def forward(self, rows):
-        return smoothness(self.network, rows.batch(np.arange(0, 8)), rows.batch(np.arange(8, 16)))
+        one, other = (self.network.embed(rows.batch(np.arange(k, k + 8))) for k in (0, 8))
+        return squared_distance(one, other).mean()
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
@@ -91,7 +92,7 @@ def test_what_the_penalty_is():
         network.output.weight.copy_(torch.eye(2))
     rows = FeatureRows(np.eye(2, dtype=np.float32))
     p = np.e / (1 + np.e)
-    found = smoothness(network, rows.batch(np.array([0])), rows.batch(np.array([1])))
+    found = squared_distance(network.embed(rows.batch(np.array([0]))), network.embed(rows.batch(np.array([1]))))
     assert float(found.detach()) == pytest.approx(2 * (2 * p - 1) ** 2, rel=1e-5)
 
 

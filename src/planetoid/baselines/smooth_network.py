@@ -20,7 +20,16 @@ from planetoid.graph import Graph
 from planetoid.nn import Branch, FeatureRows, InputLinear, StepRandom
 from planetoid.nn.rows import Batch
 
-__all__ = ["EdgeSampler", "Schedule", "SmoothNetwork", "predict", "set_weights", "smoothness", "train", "weights_of"]
+__all__ = [
+    "EdgeSampler",
+    "Schedule",
+    "SmoothNetwork",
+    "predict",
+    "set_weights",
+    "squared_distance",
+    "train",
+    "weights_of",
+]
 
 ROWS_AT_ONCE = 16_384
 
@@ -101,9 +110,9 @@ class EdgeSampler:
         return self.source[chosen], self.target[chosen]
 
 
-def smoothness(network: SmoothNetwork, one: Batch, other: Batch) -> torch.Tensor:
-    """Mean squared distance of g between the rows of two batches."""
-    return (network.embed(one) - network.embed(other)).square().sum(dim=1).mean()
+def squared_distance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Squared distance of each row of one embedding from that of the other."""
+    return (one - other).square().sum(dim=1)
 
 
 def train(
@@ -137,11 +146,12 @@ def _pair_loss(
     network: SmoothNetwork, rows: FeatureRows, edges: EdgeSampler, plan: Schedule, pairs: np.random.Generator
 ) -> torch.Tensor:
     source, target = edges.draw(plan.edge_batch, pairs)
-    near = smoothness(network, rows.batch(source), rows.batch(target))
+    placed = network.embed(rows.batch(source))
+    near = squared_distance(placed, network.embed(rows.batch(target))).mean()
     if plan.margin == 0:
         return near
-    other = pairs.integers(0, len(rows), len(source))
-    apart = (network.embed(rows.batch(source)) - network.embed(rows.batch(other))).square().sum(dim=1)
+    anyone = pairs.integers(0, len(rows), len(source))
+    apart = squared_distance(placed, network.embed(rows.batch(anyone)))
     return near + (plan.margin - apart).clamp(min=0).mean()
 
 
