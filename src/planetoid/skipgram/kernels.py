@@ -51,60 +51,45 @@ MAX_SCORE_STEP = F32(1.0)
 LOSS_EVERY = 4  # slots
 
 
-@njit(fastmath=FAST, cache=True)
+@njit(fastmath=FAST)
 def dots(row: Any, table: Any, rows: Any, count: Any, out: Any) -> None:
-    """Score one row against several, five at a time to read it from registers."""
-    width = len(row)
-    k = 0
-    while k + 5 <= count:
-        r0, r1, r2, r3, r4 = (
-            table[rows[k]],
-            table[rows[k + 1]],
-            table[rows[k + 2]],
-            table[rows[k + 3]],
-            table[rows[k + 4]],
-        )
-        s0 = s1 = s2 = s3 = s4 = F32(0)
-        for f in range(width):
+    """Score one row against several, four at a time to read it from registers; ``count`` is a multiple of 4."""
+    for k in range(0, count, 4):
+        r0, r1, r2, r3 = table[rows[k]], table[rows[k + 1]], table[rows[k + 2]], table[rows[k + 3]]
+        s0 = s1 = s2 = s3 = F32(0)
+        for f in range(len(row)):
             x = row[f]
             s0 += x * r0[f]
             s1 += x * r1[f]
             s2 += x * r2[f]
             s3 += x * r3[f]
-            s4 += x * r4[f]
-        out[k], out[k + 1], out[k + 2], out[k + 3], out[k + 4] = s0, s1, s2, s3, s4
-        k += 5
-    while k < count:
-        r0 = table[rows[k]]
-        s0 = F32(0)
-        for f in range(width):
-            s0 += row[f] * r0[f]
-        out[k] = s0
-        k += 1
+        out[k], out[k + 1], out[k + 2], out[k + 3] = s0, s1, s2, s3
 
 
-@njit(fastmath=FAST, cache=True)
+@njit(fastmath=FAST)
 def add_rows(table: Any, rows: Any, factors: Any, count: Any, out: Any) -> None:
-    """Add a combination of several rows to ``out``, five at a time."""
-    width = len(out)
-    k = 0
-    while k + 5 <= count:
-        r0, r1, r2, r3, r4 = (
-            table[rows[k]],
-            table[rows[k + 1]],
-            table[rows[k + 2]],
-            table[rows[k + 3]],
-            table[rows[k + 4]],
-        )
-        g0, g1, g2, g3, g4 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3], factors[k + 4]
-        for f in range(width):
-            out[f] += g0 * r0[f] + g1 * r1[f] + g2 * r2[f] + g3 * r3[f] + g4 * r4[f]
-        k += 5
-    while k < count:
-        r0, g0 = table[rows[k]], factors[k]
-        for f in range(width):
-            out[f] += g0 * r0[f]
-        k += 1
+    """Add a combination of several rows to ``out``, four at a time; ``count`` is a multiple of 4."""
+    for k in range(0, count, 4):
+        r0, r1, r2, r3 = table[rows[k]], table[rows[k + 1]], table[rows[k + 2]], table[rows[k + 3]]
+        g0, g1, g2, g3 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
+        for f in range(len(out)):
+            out[f] += g0 * r0[f] + g1 * r1[f] + g2 * r2[f] + g3 * r3[f]
+
+
+@njit(fastmath=FAST)
+def add_row(row: Any, factor: Any, out: Any) -> None:
+    """Add a multiple of one row to ``out``."""
+    for f in range(len(out)):
+        out[f] += factor * row[f]
+
+
+@njit
+def filled_up(rows: Any, factors: Any, count: Any) -> Any:
+    """Fill a list of rows up to a multiple of 4 with rows that count nothing."""
+    while count % 4:
+        rows[count], factors[count] = rows[0], F32(0)
+        count += 1
+    return count
 
 
 @njit(fastmath=FAST, cache=True)
@@ -126,7 +111,7 @@ def sigmoids(values: Any, count: Any) -> None:
         values[k] = F32(1) / (F32(1) + power * scale)
 
 
-@njit(cache=True)
+@njit
 def draw_slot(
     b: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, batch: Any
 ) -> None:
@@ -161,7 +146,7 @@ def draw_slot(
             free[j, x] = context_of(at, k, bits_at(key, place + 3 + x), gamma, class_start, members, self_pairs)
 
 
-@njit(cache=True)
+@njit
 def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, group: Any, pools: Any) -> None:
     """Draw the shared negatives of the groups that begin in a range of slots."""
     for b in range(first_slot, last_slot, group):
@@ -172,7 +157,7 @@ def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, g
                 pool[j, k] = below(bits_at(key, j * pool.shape[1] + k), n)
 
 
-@njit(fastmath=FAST, cache=True)
+@njit(fastmath=FAST)
 def draw_and_score(
     first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any,
     graph: Any, labels: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any,
@@ -185,7 +170,6 @@ def draw_and_score(
     full = pairs_in_walk(q, d, self_pairs)
     n_free = frees.shape[2]
     rows = np.empty(factors.shape[2], np.int64)
-    out = np.empty(factors.shape[2], np.float32)
     negatives = (1.0 - r1) / r1
     draw_pools(first_slot, last_slot, index, seed, n, group, pools)
     for b in range(first_slot, last_slot):
@@ -198,6 +182,7 @@ def draw_and_score(
         for j in range(length):
             low, high = max(0, j - reach), min(length - 1, j + reach)
             count = 0
+            out = factors[b, j]
             if is_walk:
                 for k in range(low, high + 1):
                     if self_pairs or k != j:
@@ -221,7 +206,8 @@ def draw_and_score(
                 against = scale
                 n_positive = count if signs[b, j] > 0 else 0
             row = e[path[j]]
-            dots(row, w, rows, count, out)
+            padded = filled_up(rows, out, count)
+            dots(row, w, rows, padded, out)
             sigmoids(out, count)
             if b % LOSS_EVERY == 0:
                 right = wrong = 1.0
@@ -241,27 +227,13 @@ def draw_and_score(
             gradient = gradients[b, j]
             for f in range(len(row)):
                 gradient[f] = F32(0)
-            add_rows(w, rows, out, count, gradient)
-            store_factors(factors[b, j], out, is_walk, low - j + reach, high - j + reach, reach, self_pairs, count)
+            for k in range(count, padded):
+                out[k] = F32(0)
+            add_rows(w, rows, out, padded, gradient)
         losses[b] = loss
 
 
-@njit(inline="always", cache=True)
-def store_factors(
-    kept: Any, out: Any, is_walk: Any, low: Any, high: Any, reach: Any, self_pairs: Any, count: Any
-) -> None:
-    """Put the coefficients of a centre where phase 2 finds them: by offset, then pool, then own."""
-    taken = 0
-    if is_walk:
-        for k in range(low, high + 1):
-            if self_pairs or k != reach:
-                kept[k] = out[taken]
-                taken += 1
-    for k in range(count - taken):
-        kept[2 * reach + 1 + k] = out[taken + k]
-
-
-@njit(fastmath=FAST, cache=True)
+@njit(fastmath=FAST)
 def update_contexts(
     thread: Any, n_threads: Any, n_slots: Any, rules: Any, frozen: Any, e: Any, w: Any, batch: Any
 ) -> None:
@@ -269,9 +241,9 @@ def update_contexts(
     _, _, d, self_pairs, n_pool, n_own, group = rules
     paths, lengths, signs, pools, frees, factors, _ = batch
     reach, q = d - 1, paths.shape[1]
-    own = 2 * reach + 1
-    rows = np.empty(own + group, np.int64)
-    used = np.empty(own + group, np.float32)
+    skipped = 0 if self_pairs else 1
+    rows = np.empty(2 * reach + 4 + group, np.int64)
+    used = np.empty(2 * reach + 4 + group, np.float32)
     for b in range(n_slots):
         path, length = paths[b], lengths[b]
         is_walk = signs[b, 0] == 0
@@ -281,17 +253,18 @@ def update_contexts(
                 count = 0
                 for j in range(max(0, k - reach), min(length - 1, k + reach) + 1):
                     if self_pairs or j != k:
-                        rows[count], used[count] = path[j], factors[b, j, k - j + reach]
+                        at = k - max(0, j - reach) - (skipped if k > j else 0)
+                        rows[count], used[count] = path[j], factors[b, j, at]
                         count += 1
-                add_rows(e, rows, used, count, w[c])
-        first = own + (n_pool if is_walk else 0)
+                add_rows(e, rows, used, filled_up(rows, used, count), w[c])
         n_free = n_own if is_walk else frees.shape[2]
-        for j in range(length):
+        for j in range(length if n_free else 0):
+            around = min(length - 1, j + reach) - max(0, j - reach) + 1 - skipped
+            first = around + n_pool if is_walk else 0
             for x in range(n_free):
                 c = np.int64(frees[b, j, x])
                 if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
-                    rows[0], used[0] = path[j], factors[b, j, first + x]
-                    add_rows(e, rows, used, 1, w[c])
+                    add_row(e[path[j]], factors[b, j, first + x], w[c])
     for number in range(n_slots // group if n_pool else 0):
         for j in range(q):
             for k in range(n_pool):
@@ -300,12 +273,16 @@ def update_contexts(
                     count = 0
                     for b in range(number * group, (number + 1) * group):
                         if signs[b, 0] == 0 and j < lengths[b]:
-                            rows[count], used[count] = paths[b, j], factors[b, j, own + k]
+                            around = min(lengths[b] - 1, j + reach) - max(0, j - reach) + 1 - skipped
+                            rows[count], used[count] = paths[b, j], factors[b, j, around + k]
                             count += 1
-                    add_rows(e, rows, used, count, w[c])
+                    if count == 1:
+                        add_row(e[rows[0]], used[0], w[c])
+                    else:
+                        add_rows(e, rows, used, filled_up(rows, used, count), w[c])
 
 
-@njit(fastmath=FAST, cache=True)
+@njit(fastmath=FAST)
 def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: Any, batch: Any) -> None:
     """Phase 3, for the rows of e that belong to one thread."""
     paths, lengths, gradients = batch[0], batch[1], batch[6]
@@ -313,9 +290,7 @@ def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: An
         for j in range(lengths[b]):
             i = np.int64(paths[b, j])
             if (n_threads == 1 or i % n_threads == thread) and i >= frozen:
-                row, gradient = e[i], gradients[b, j]
-                for f in range(len(row)):
-                    row[f] += gradient[f]
+                add_row(gradients[b, j], F32(1), e[i])
 
 
 @njit(nogil=True, cache=True)

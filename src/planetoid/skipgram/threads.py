@@ -83,18 +83,18 @@ def _element(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 if _sched_yield is not None:
 
-    @njit(cache=True)
+    @njit
     def _give_way() -> None:
         _sched_yield()
 
 else:
 
-    @njit(cache=True)
+    @njit
     def _give_way() -> None:
         pass
 
 
-@njit(cache=True)
+@njit
 def barrier(counters: Any, n_threads: Any) -> None:
     """Wait until all threads are here."""
     if n_threads == 1:

@@ -138,7 +138,7 @@ class SkipGram:
             np.zeros((slots, q), np.int8),  # gamma of a label centre; 0 in front marks a walk
             np.zeros((slots // self.rules[6], q, n_pool), np.int32),  # shared negatives
             np.zeros((slots, q, n_free), np.int32),  # own negatives, or contexts of a label centre
-            np.zeros((slots, q, 2 * reach + 1 + n_pool + n_free), np.float32),  # coefficient of each pair
+            np.zeros((slots, q, 2 * reach + 4 + n_pool + n_free), np.float32),  # coefficient of each pair, filled up
             np.zeros((slots, q, width), np.float32),  # gradient of each centre
         )
 
