@@ -14,6 +14,7 @@ from planetoid.registry import CLASSES, METHODS
 if TYPE_CHECKING:
     from planetoid import construct as construct
     from planetoid import datasets as datasets
+    from planetoid.baselines.diel import Diel as Diel
     from planetoid.baselines.feat import Feat as Feat
     from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
     from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification

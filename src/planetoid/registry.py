@@ -26,6 +26,7 @@ CLASSES = {
     "SemiSupervisedEmbedding": ("semiemb", "planetoid.baselines.semi_supervised_embedding"),
     "TransductiveSVM": ("tsvm", "planetoid.baselines.transductive_svm"),
     "IterativeClassification": ("ica", "planetoid.baselines.iterative_classification"),
+    "Diel": ("diel", "planetoid.baselines.diel"),
     "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
 }
 
