@@ -1,0 +1,118 @@
+"""Kills a training again and again: run as a script by ``test_checkpoint.py``.
+
+All imports are made once; each training is a fork of this process, so that a
+kill and a new start cost nothing but the training itself.
+"""
+
+import json
+import os
+import pickle
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import planetoid as pl
+from conftest import Small
+from planetoid.context import ContextSampler
+from planetoid.models import inductive_network, tasks, training  # noqa: F401  # torch, before the forks
+
+SETTINGS = {
+    "PlanetoidT": {"dimension": 8, "pretrain": 60, "steps": 60, "T2": 0.5, "N1": 5, "evaluate_every": 2},
+    "PlanetoidI": {"dimension": 8, "pretrain": 60, "steps": 60, "T2": 0.5, "N1": 5, "N2": 20, "evaluate_every": 2},
+}
+OUTCOME = ("label_distributions_", "embedding_", "context_", "history_")
+
+
+def train(name, data, folder, n_jobs):
+    settings = {**SETTINGS[name], "patience": 12, "checkpoint": folder, "checkpoint_every": 0}
+    if name == "PlanetoidT":
+        settings["n_jobs"] = n_jobs
+    model = getattr(pl, name)(**settings).fit(data.X, data.y, graph=data.graph, validation=data.validation)
+    outcome = {key: getattr(model, key) for key in OUTCOME if hasattr(model, key)}
+    if name == "PlanetoidI":
+        outcome |= {key: value.numpy() for key, value in model.network_.state_dict().items()}
+    return outcome
+
+
+def in_a_fork(work):
+    """Start ``work()`` in a process of its own; its result goes to a file when done."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return child
+
+
+def phase(folder):
+    """Tell what the last checkpoint says, wherever the exchange of folders has left it."""
+    for place in ("current", "next", "previous"):
+        file = Path(folder, place, "progress.json")
+        try:
+            return json.loads(file.read_text())["training"]
+        except (OSError, ValueError):
+            continue
+    return {"pretrained": 0, "step": 0}
+
+
+def wait(child, seconds):
+    """Wait that long; tell whether the child ended by itself."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert status == 0, f"a training failed with status {status}"
+            return True
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def warm_up(data):
+    """Compile the kernels here, where every fork finds them; torch must not have run before a fork."""
+    pl.GraphEmbedding(dimension=8, passes=1).fit(None, data.y, graph=data.graph)
+    ContextSampler(data.graph, data.y, r2=0.9).draw_walks(4)
+
+
+def main(name, n_kills, where):
+    data, generator = Small(), random.Random(5)
+    result = Path(where, "result")
+
+    def work(folder, n_jobs):
+        result.write_bytes(pickle.dumps(train(name, data, folder, n_jobs)))
+
+    warm_up(data)
+    assert wait(in_a_fork(lambda: work(None, 1)), 300)
+    whole = pickle.loads(result.read_bytes())
+    started = time.monotonic()
+    assert wait(in_a_fork(lambda: work(f"{where}/whole", 1)), 300)
+    longest = (time.monotonic() - started) / 3
+    kills, moments, trainings, differing = 0, [], 0, set()
+    while kills < n_kills:
+        folder, trainings, attempt = f"{where}/{trainings}", trainings + 1, 0
+        reached, patience = None, longest
+        while True:
+            attempt += 1
+            seconds = generator.uniform(0, patience) if kills < n_kills else 300
+            if wait(in_a_fork(lambda folder=folder, n_jobs=1 + attempt % 2: work(folder, n_jobs)), seconds):
+                break
+            kills += 1
+            now = phase(folder)
+            moments.append((now["pretrained"], now["step"]))
+            patience = patience * 1.3 if moments[-1] == reached else longest  # a busy machine needs more to get on
+            reached = moments[-1]
+        found = pickle.loads(result.read_bytes())
+        differing |= {key for key in whole if not np.array_equal(found[key], whole[key])} | (set(whole) ^ set(found))
+    print(json.dumps({"kills": kills, "moments": moments, "trainings": trainings, "differing": sorted(differing)}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
