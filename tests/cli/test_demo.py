@@ -17,7 +17,9 @@ def invoke(monkeypatch):
     monkeypatch.setattr(demo, "SHOWN", ("feat", "lp"))
 
     def run(*arguments):
-        return CliRunner().invoke(main.app, ["demo", "--seeds", "2", *map(str, arguments)], catch_exceptions=False)
+        return CliRunner().invoke(
+            main.app, ["demo", "--seeds", "2", "--jobs", "1", *map(str, arguments)], catch_exceptions=False
+        )
 
     return run
 
@@ -30,7 +32,7 @@ def test_every_method_of_the_demo_exists():
 def test_table_protocol_picture_and_results(invoke, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "SHOWN", ("feat", "lp", "graphemb"))
     out = tmp_path / "some" / "where"
-    done = invoke("--out", out)
+    done = invoke("--out", out, "--jobs", 2)
     assert done.exit_code == 0
     for word in ("LabelPropagation", "lp", "graph", "Feat", "features", "±", "1,000 test papers"):
         assert word in done.stdout

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import typer
@@ -146,12 +147,17 @@ def test_a_warning_is_one_line(failing, capsys):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
-def test_ctrl_c_ends_cleanly(tmp_path):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_ends_cleanly(tmp_path, jobs):
+    """As a terminal does it: the signal goes to the whole group of processes."""
     code = "from planetoid.cli.main import run\nrun()"
-    command = [sys.executable, "-c", code, "demo", "--seeds", "500", "--out", str(tmp_path / "demo")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", code, "demo", "--seeds", "500", "--jobs", jobs, "--out", str(tmp_path / "demo")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         assert process.stderr.readline().startswith("Cora")  # so the work has begun
-        process.send_signal(signal.SIGINT)
+        time.sleep(3)  # into the fits, where there are several processes
+        os.killpg(process.pid, signal.SIGINT)
         output, messages = process.communicate(timeout=120)
     assert process.returncode == 130
     assert output == ""

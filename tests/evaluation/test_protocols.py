@@ -81,10 +81,10 @@ def test_features_only_prediction_has_the_test_nodes_in_the_graph(data, spies):
 
 
 def test_a_transductive_method_is_refused_before_anything_runs(data, spies):
-    started = []
+    done = []
     with pytest.raises(ParameterError, match="spy is transductive"):
-        evaluate(["inductive-spy", "spy"], data, protocol=Protocol(setting="unseen"), on_start=started.append)
-    assert not started
+        evaluate(["inductive-spy", "spy"], data, protocol=Protocol(setting="unseen", **SMALL), keep=done.append)
+    assert not done
 
 
 def test_measures_against_the_truth(data, spies):
@@ -117,21 +117,50 @@ def test_results_are_plain_data(data, spies):
 
 
 def test_all_methods_see_the_same_splits(data):
-    splits = {}
-    order = []
+    order, splits = [], {}
+
+    def note(result, test):
+        order.append((result.method, result.seed))
+        splits.setdefault(result.seed, []).append(test)
+
     results = evaluate(
         ["feat", "lp"],
         data,
         protocol=Protocol(**SMALL),
         seeds=[4, 5],
-        on_start=lambda *task: order.append(task),
-        on_run=lambda run: splits.setdefault(run.result.seed, []).append(run.split.test),
+        keep=lambda run: run.split.test,
+        on_result=note,
     )
     assert order == [("feat", 4), ("feat", 5), ("lp", 4), ("lp", 5)]
     assert [(result.method, result.seed) for result in results] == order
     np.testing.assert_array_equal(*splits[4])
     np.testing.assert_array_equal(*splits[5])
     assert not np.array_equal(splits[4][0], splits[5][0])
+
+
+def shape_of(run):
+    return run.probabilities.shape
+
+
+def test_several_processes_give_the_same_figures(data):
+    tasks = {"protocol": Protocol(**SMALL), "seeds": [0, 1, 2]}
+    alone = evaluate(["feat", "lp"], data, **tasks)
+    kept = []
+    together = evaluate(
+        ["feat", "lp"],
+        data,
+        **tasks,
+        jobs=2,
+        keep=shape_of,
+        on_result=lambda _, shape: kept.append(shape),
+    )
+    assert [(r.method, r.seed, r.metrics) for r in together] == [(r.method, r.seed, r.metrics) for r in alone]
+    assert kept == [(60, 3)] * 6
+
+
+def test_a_mistake_in_another_process_keeps_its_kind(data):
+    with pytest.raises(ParameterError, match="lp has no parameter 'depth'"):
+        evaluate(["lp"], data, protocol=Protocol(**SMALL), parameters={"lp": {"depth": 1}}, jobs=2)
 
 
 def test_same_seed_same_figures(data):

@@ -27,6 +27,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the results.")] = Path("demo"),
     seeds: Annotated[int, typer.Option(min=1, help="Random splits to run each method on.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="JSON to stdout instead of the table.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: one a core, but not more than four.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.")] = False,
 ) -> None:
     """Compare methods on the bundled Cora: no download, under a minute.
@@ -36,24 +37,21 @@ def demo(
 
     Example: [bold]planetoid demo --seeds 3 --out /tmp/demo[/bold]
     """
-    from threadpoolctl import threadpool_limits
-
     from planetoid import datasets
     from planetoid.cli.demo_picture import draw
     from planetoid.evaluation import Protocol
+    from planetoid.evaluation.workers import cores
 
     folder = output_folder(out)
     data = datasets.load("cora-bundled")
     protocol = Protocol()
     tell(introduction(data), quiet=quiet)
-    embeddings: dict[str, Any] = {}
-    # The problems are small: threads of the linear algebra would wait for each other more than work.
-    with threadpool_limits(1):
-        results = compare(data, protocol, range(seeds), embeddings, quiet=quiet)
-        record = as_record(results, data, protocol)
-        picture = folder / "demo.png"
-        with written(picture) as path:
-            draw(path, data, results, embeddings)
+    maps: dict[str, Any] = {}
+    results = compare(data, protocol, range(seeds), jobs or min(4, cores()), maps, quiet=quiet)
+    record = as_record(results, data, protocol)
+    picture = folder / "demo.png"
+    with written(picture) as path:
+        draw(path, data, results, maps)
     with written(folder / "results.json") as path:
         path.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     if as_json:
@@ -73,26 +71,31 @@ def introduction(data: Dataset) -> str:
 
 
 def compare(
-    data: Dataset, protocol: Protocol, seeds: range, embeddings: dict[str, Any], *, quiet: bool
+    data: Dataset, protocol: Protocol, seeds: range, jobs: int, maps: dict[str, Any], *, quiet: bool
 ) -> list[Result]:
-    """Run every method over the seeds under a progress bar; keep the embeddings of the first seed."""
+    """Run every method over the seeds under a progress bar; put maps of the first seed's embeddings into ``maps``."""
     from planetoid.evaluation import evaluate
     from planetoid.progress import progress
 
-    def keep(run: Run) -> None:
-        advance(1)
-        if run.result.method in MAPPED and run.result.seed == seeds[0]:
-            embeddings[run.result.method] = (run.model.embedding_, run.split)
+    def note(result: Result, kept: Any) -> None:
+        advance(1, f"{METHODS[result.method].__name__}, split {result.seed}")
+        if kept is not None:
+            maps[result.method] = kept
 
     with progress("", len(SHOWN) * len(seeds), verbose=not quiet) as advance:
-        return evaluate(
-            SHOWN,
-            data,
-            protocol=protocol,
-            seeds=seeds,
-            on_start=lambda method, seed: advance(0, f"{METHODS[method].__name__}, split {seed}"),
-            on_run=keep,
-        )
+        return evaluate(SHOWN, data, protocol=protocol, seeds=seeds, jobs=jobs, keep=flat_embedding, on_result=note)
+
+
+def flat_embedding(run: Run) -> Any:
+    """Return rows and their places on a map, of the labelled and the test nodes of the first split."""
+    if run.result.method not in MAPPED or run.result.seed != 0:
+        return None
+    import numpy as np
+
+    from planetoid.evaluation.charts import flat_map
+
+    rows = np.concatenate([run.split.train, run.split.test])
+    return rows, flat_map(run.model.embedding_[rows])
 
 
 def as_record(results: list[Result], data: Dataset, protocol: Protocol) -> dict[str, Any]:

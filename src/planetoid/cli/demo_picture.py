@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planetoid.evaluation import what_it_uses
-from planetoid.evaluation.charts import CLASS_COLOURS, FAINT, INK, accuracy_chart, embedding_map, flat_map
+from planetoid.evaluation.charts import CLASS_COLOURS, FAINT, INK, accuracy_chart, embedding_map
 from planetoid.registry import METHODS
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ NAMES = 2.1  # inches for the names of methods
 FIGURES = 1.0  # inches for the accuracies in figures
 
 
-def draw(path: Path, data: Dataset, results: Sequence[Result], embeddings: Mapping[str, Any]) -> None:
-    """Write the picture as PNG: a panel of accuracies, and a map for each embedding."""
+def draw(path: Path, data: Dataset, results: Sequence[Result], maps: Mapping[str, Any]) -> None:
+    """Write the picture as PNG: a panel of accuracies, then one for each map, given as rows and their places."""
     from matplotlib.figure import Figure
 
     methods = list(dict.fromkeys(result.method for result in results))
     uses = {method: what_it_uses(method) for method in methods}
     chart_width, map_width, height = 6.6, 4.4, 5.6
-    width = chart_width + map_width * len(embeddings)
+    width = chart_width + map_width * len(maps)
     figure = Figure(figsize=(width, height), facecolor="white")
     bottom, tall = 0.17, 0.64
     chart = figure.add_axes((NAMES / width, bottom, (chart_width - NAMES - FIGURES) / width, tall))
@@ -41,17 +41,16 @@ def draw(path: Path, data: Dataset, results: Sequence[Result], embeddings: Mappi
     accuracy_chart(chart, results, names, {method: USE_COLOURS[uses[method]] for method in methods})
     _heading(figure, SIDE / width, "Which field is a paper from?", _subtitle(results))
     _key(figure, SIDE / width, {use: colour for use, colour in USE_COLOURS.items() if use in uses.values()}, columns=3)
-    for place, (method, (embedding, split)) in enumerate(embeddings.items()):
+    for place, (method, (rows, points)) in enumerate(maps.items()):
         start = (chart_width + place * map_width) / width
         axes = figure.add_axes((start, bottom, (map_width - SIDE) / width, tall))
-        rows = np.concatenate([split.train, split.test])
-        labelled = np.arange(len(rows)) < len(split.train)
-        embedding_map(axes, flat_map(embedding[rows]), data.y[rows], data.class_names, labelled)
+        labelled = np.arange(len(rows)) < results[0].n_train
+        embedding_map(axes, points, data.y[rows], data.class_names, labelled)
         _heading(figure, start, f"Papers as {names[method]} sees them", "ringed: the papers whose label is known")
-    if embeddings:
+    if maps:
         fields = [name.replace("_", " ") for name in data.class_names]
         colours = dict(zip(fields, CLASS_COLOURS, strict=False))
-        _key(figure, chart_width / width, colours, columns=2 * len(embeddings))
+        _key(figure, chart_width / width, colours, columns=2 * len(maps))
     figure.savefig(path, format="png", dpi=160)
 
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier
 from planetoid.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
 from planetoid.evaluation.results import Result
+from planetoid.evaluation.workers import each
 from planetoid.labels import mask_labels
 from planetoid.registry import METHODS
 
@@ -107,8 +108,9 @@ def evaluate(
     protocol: Protocol | None = None,
     seeds: Iterable[int] = range(5),
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    on_start: Callable[[str, int], None] | None = None,
-    on_run: Callable[[Run], None] | None = None,
+    jobs: int = 1,
+    keep: Callable[[Run], Any] | None = None,
+    on_result: Callable[[Result, Any], None] | None = None,
 ) -> list[Result]:
     """Fit every method once a seed and measure it on that seed's test nodes.
 
@@ -123,9 +125,14 @@ def evaluate(
         All methods see the same splits.
     parameters : dict of dict, optional
         By method; ``random_state`` is the seed unless it is given here.
-    on_start, on_run : callable, optional
-        Called with (method, seed) before a fit and with the :class:`Run` after it, for progress and pictures. A
-        model is not kept longer than that.
+    jobs : int
+        Processes; with more than one, each works on one thread, and ``keep`` must be a function that can be pickled
+        (see :func:`planetoid.evaluation.workers.each`). Figures do not depend on it, seconds may.
+    keep : callable, optional
+        Called with each :class:`Run` where it was made, to take from the fitted model what is wanted; the model is
+        not kept.
+    on_result : callable, optional
+        Called with each result, in order, and with what ``keep`` returned; for progress and pictures.
 
     Examples
     --------
@@ -136,19 +143,30 @@ def evaluate(
     [('feat', 0), ('feat', 1), ('lp', 0), ('lp', 1)]
     """
     protocol = Protocol() if protocol is None else protocol
-    methods, seeds = list(methods), list(seeds)
+    methods, seeds, parameters = list(methods), list(seeds), parameters or {}
     for method in methods:  # before any long work
         _check_method(method, data, protocol)
+    tasks = [_Task(method, data, protocol, seed, parameters.get(method), keep) for method in methods for seed in seeds]
     results = []
-    for method in methods:
-        for seed in seeds:
-            if on_start is not None:
-                on_start(method, seed)
-            run = run_once(method, data, protocol, seed, (parameters or {}).get(method))
-            results.append(run.result)
-            if on_run is not None:
-                on_run(run)
+    for result, kept in each(_run_and_keep, tasks, jobs):
+        results.append(result)
+        if on_result is not None:
+            on_result(result, kept)
     return results
+
+
+class _Task(NamedTuple):
+    method: str
+    data: Dataset
+    protocol: Protocol
+    seed: int
+    parameters: Mapping[str, Any] | None
+    keep: Callable[[Run], Any] | None
+
+
+def _run_and_keep(task: _Task) -> tuple[Result, Any]:
+    run = run_once(task.method, task.data, task.protocol, task.seed, task.parameters)
+    return run.result, None if task.keep is None else task.keep(run)
 
 
 def run_once(
