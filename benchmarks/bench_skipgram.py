@@ -319,6 +319,12 @@ def main() -> None:
     repeat = 1 if options.quick else options.repeat
     results = HERE / "results" / ("skipgram-quick.json" if options.quick else "skipgram.json")
     kept = json.loads(results.read_text()) if results.exists() else {}
+    kept["machine"] = {
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+    results.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         for part in options.only.split(","):
             rows = PARTS[part](Path(name), options.quick, repeat)
@@ -326,13 +332,7 @@ def main() -> None:
             for row in rows:
                 shown = [f"{row[key]:10.2f}" if row[key] is not None else " " * 10 for key in ("ours", "peer", "ratio")]
                 print(f"{row['what']:58s} {' '.join(shown)}  {row['note']}", flush=True)
-    kept["machine"] = {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-    }
-    results.parent.mkdir(exist_ok=True)
-    results.write_text(json.dumps(kept, indent=1) + "\n")
+            results.write_text(json.dumps(kept, indent=1) + "\n")
     print(f"written to {results.relative_to(HERE.parent)}")
 
 
