@@ -21,8 +21,8 @@ from planetoid.context import ContextSampler
 from planetoid.models import inductive_network, tasks, training  # noqa: F401  # torch, before the forks
 
 SETTINGS = {
-    "PlanetoidT": {"dimension": 8, "pretrain": 60, "steps": 60, "T2": 0.5, "N1": 5, "evaluate_every": 2},
-    "PlanetoidI": {"dimension": 8, "pretrain": 60, "steps": 60, "T2": 0.5, "N1": 5, "N2": 20, "evaluate_every": 2},
+    "PlanetoidT": {"dimension": 8, "pretrain": 30, "steps": 40, "T2": 0.5, "N1": 5, "evaluate_every": 2},
+    "PlanetoidI": {"dimension": 8, "pretrain": 20, "steps": 30, "T2": 0.5, "N1": 5, "N2": 20, "evaluate_every": 2},
 }
 OUTCOME = ("label_distributions_", "embedding_", "context_", "history_")
 
