@@ -79,11 +79,12 @@ class TransductiveSVM(InductiveClassifier):
     Two labels, and two clouds that the labels alone would cut the wrong way:
 
     >>> import numpy as np, planetoid as pl
-    >>> left, right = np.c_[[0.0] * 9, range(9)], np.c_[[4.0] * 9, range(9)]
-    >>> y = ["left"] + [None] * 8 + [None] * 8 + ["right"]
+    >>> height = np.linspace(-1, 1, 5)
+    >>> left, right = np.c_[[-1.0] * 5, height], np.c_[[1.0] * 5, height]
+    >>> y = ["left"] + [None] * 8 + ["right"]
     >>> model = pl.TransductiveSVM(unlabelled_C=1.0, row_normalize=None)
     >>> predicted = model.fit(np.r_[left, right], y).predict()
-    >>> set(predicted[:9]), set(predicted[9:])
+    >>> set(predicted[:5]), set(predicted[5:])
     ({'left'}, {'right'})
     """
 
