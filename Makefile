@@ -13,7 +13,7 @@ BENCH ?= $(sort $(wildcard benchmarks/bench_*.py))
 
 IN_VENV := $(VENV)/bin/python
 PIP_FLAGS := --quiet --disable-pip-version-check --constraint constraints.txt
-SOURCES := src tests benchmarks scripts
+SOURCES := src tests benchmarks scripts examples
 STATED := pyproject.toml constraints.txt
 
 .DELETE_ON_ERROR:

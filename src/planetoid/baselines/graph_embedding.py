@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ class GraphEmbedding(GraphClassifier):
     passes : float, default 20
         Walks that start at each node.
     q, d : int, default 10 and 4
-        Nodes in a walk, and window: pairs have \\|j - k\\| < d.
+        Nodes in a walk, and window: pairs are less than d steps apart.
     r1 : float, default 1/6
         Share of positive pairs; 1/6 is five negatives a positive.
     self_pairs : bool, default False
@@ -139,7 +140,7 @@ class GraphEmbedding(GraphClassifier):
         total = trainer.n_batches(self.passes * graph.n_nodes)
         edges = np.unique(np.linspace(0, total, PIECES + 1).astype(int))
         with progress("embedding", total, self.verbose) as advance:
-            for first, last in zip(edges[:-1], edges[1:], strict=True):
+            for first, last in pairwise(edges):
                 self.loss_ = trainer.train(int(first), int(last), total)
                 advance(last - first, f"loss {self.loss_:.4f}")
         return e
