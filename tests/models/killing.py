@@ -96,12 +96,18 @@ def main(name, n_kills, where):
     assert wait(in_a_fork(lambda: work(f"{where}/whole", 1)), 300)
     longest = (time.monotonic() - started) / 3
     kills, moments, trainings, differing = 0, [], 0, set()
-    while kills < n_kills:
+
+    def enough():
+        """So many kills, and some of them in each phase."""
+        in_both = {step > 0 for _, step in moments} == {False, True}
+        return kills >= n_kills and (in_both or kills >= 10 * n_kills)
+
+    while not enough():
         folder, trainings, attempt = f"{where}/{trainings}", trainings + 1, 0
         reached, patience = None, longest
         while True:
             attempt += 1
-            seconds = generator.uniform(0, patience) if kills < n_kills else 300
+            seconds = 300 if enough() else generator.uniform(0, patience)
             if wait(in_a_fork(lambda folder=folder, n_jobs=1 + attempt % 2: work(folder, n_jobs)), seconds):
                 break
             kills += 1
