@@ -216,7 +216,7 @@ def end(folder: Path, quick: bool, repeat: int) -> list[dict]:
             "n_walks": passes * n,
         }
         for peer in ("pecanpy", "fastnode2vec"):
-            found = ratio_of(job, peer, min(3, repeat))
+            found = ratio_of(job, peer, repeat)
             rows.append(
                 {
                     "what": f"seconds, walks and training, {name}",
