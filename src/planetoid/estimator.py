@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
+from planetoid.errors import DataError, NotInductiveError, ParameterError, PlanetoidWarning
 from planetoid.ids import NodeIds
 from planetoid.io.model_files import Tensors, as_plain, write_model
+from planetoid.presets import load_preset
 from planetoid.problem import Features, Problem, check_features, check_problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["GraphClassifier", "InductiveClassifier"]
 
@@ -48,6 +52,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities
     node_ids_: NodeIds
+
+    @classmethod
+    def from_preset(cls, name: str, **overrides: Any) -> Self:
+        """Return a new model with the parameters of a preset, for instance ``"paper/cora"``.
+
+        ``planetoid.presets.preset_names()`` lists them; ``overrides`` go before what the preset says.
+        """
+        parameters = {**load_preset(name, cls.__name__).parameters, **overrides}
+        known = cls._get_param_names()
+        for parameter in parameters:
+            if parameter not in known:
+                raise ParameterError(f"{cls.__name__} has no parameter {parameter!r}; it has {', '.join(known)}")
+        return cls(**parameters)
 
     def fit(self, X: Any = None, y: Any = None, *, graph: Any = None, validation: Any = None) -> Any:
         """Learn from a graph, features and the labels of a few nodes.
@@ -121,13 +138,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "Use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows."
         )
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+    def save(
+        self, path: str | Path, *, overwrite: bool = False, beside: Callable[[Path], None] | None = None
+    ) -> None:
         """Write the fitted model to a folder, which ``planetoid.load`` reads back without the graph.
 
         The folder holds ``model.json`` (class, parameters, classes, features,
         versions) and ``tensors.safetensors``; it appears as a whole or not at
         all. Parameters that are no plain data (callbacks, an encoder) are left
-        out. Node ids are kept if they are integers or strings.
+        out. Node ids are kept if they are integers or strings. ``beside``
+        is called with the folder before it appears, to put further files
+        into it.
         """
         check_is_fitted(self, "label_distributions_")
         attributes, tensors = self._state()
@@ -145,7 +166,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "features": self._feature_schema(),
             "attributes": attributes,
         }
-        write_model(path, document, tensors, self.node_ids_, overwrite)
+        write_model(path, document, tensors, self.node_ids_, overwrite, beside)
 
     def _plain_classes(self) -> list[Any]:
         labels: list[Any] = self.classes_.tolist()

@@ -42,13 +42,15 @@ from planetoid.context.kernels import (
     unit,
     walk,
 )
+from planetoid.skipgram.prefetch import prefetch
 from planetoid.skipgram.threads import barrier
 
-F32 = np.float32
+F32, I32 = np.float32, np.int32
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 MAX_SCORE_STEP = F32(1.0)
 LOSS_EVERY = 4  # slots
+NEAR = 1 << 21  # floats of a table that the caches hold; asking ahead for its rows only costs time
 
 
 @njit(fastmath=FAST)
@@ -92,12 +94,17 @@ def filled_up(rows: Any, factors: Any, count: Any) -> Any:
     return count
 
 
-@njit(fastmath=FAST, cache=True)
+@njit(fastmath=FAST - {"reassoc"}, error_model="numpy", cache=True)
 def sigmoids(values: Any, count: Any) -> None:
-    """Logistic function in place: 2^t as an exponent field times a polynomial, error under 1e-6."""
+    """Logistic function in place: 2^t as an exponent field times a polynomial, error under 1e-6.
+
+    Whole numbers stay 32 bits wide and a division asks nothing of its divisor: only then is the loop a vector's.
+    """
     for k in range(count):
-        t = min(max(values[k], F32(-30)), F32(30)) * F32(-1.4426950408889634)
-        whole = np.int32(t + F32(64.5)) - np.int32(64)
+        t = values[k] * F32(-1.4426950408889634)
+        t = F32(43.280851) if t > F32(43.280851) else t
+        t = F32(-43.280851) if t < F32(-43.280851) else t
+        whole = I32(I32(t + F32(64.5)) - I32(64))
         x = t - F32(whole)
         power = F32(1.0) + x * (
             F32(0.6931471806)
@@ -107,7 +114,7 @@ def sigmoids(values: Any, count: Any) -> None:
                 + x * (F32(0.0555041087) + x * (F32(0.0096181291) + x * (F32(0.0013333558) + x * F32(0.0001540353))))
             )
         )
-        scale = np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32)
+        scale = I32(I32(whole + I32(127)) << I32(23)).view(np.float32)
         values[k] = F32(1) / (F32(1) + power * scale)
 
 
@@ -157,80 +164,106 @@ def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, g
                 pool[j, k] = below(bits_at(key, j * pool.shape[1] + k), n)
 
 
-@njit(fastmath=FAST)
+@njit(inline="always")
+def prefetch_next(
+    member: Any, j: Any, path: Any, length: Any, pool: Any, reach: Any, group: Any, e: Any, w: Any
+) -> None:
+    """Ask for the rows that the next position of a walk brings; the members of a group share the pool's."""
+    if j + 1 < length:
+        prefetch(e, path[j + 1])
+        prefetch(w, path[min(j + 1 + reach, length - 1)])
+        for k in range(member, pool.shape[1], group):
+            prefetch(w, pool[j + 1, k])
+
+
+@njit(fastmath=FAST, error_model="numpy", inline="always")
+def score_centre(
+    b: Any, j: Any, pool: Any, rows: Any, full: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any
+) -> None:
+    """Score one centre against its contexts and negatives; keep the coefficients and the gradient."""
+    r1, _, d, self_pairs, n_pool, n_own, _ = rules
+    paths, lengths, signs, _pools, frees, factors, gradients = batch
+    reach = d - 1
+    path, length, out = paths[b], lengths[b], factors[b, j]
+    is_walk = signs[b, 0] == 0
+    count = 0
+    if is_walk:
+        for k in range(max(0, j - reach), min(length - 1, j + reach) + 1):
+            if self_pairs or k != j:
+                rows[count] = path[k]
+                count += 1
+        n_positive = count
+        for k in range(n_pool):
+            rows[count] = pool[j, k]
+            count += 1
+        for x in range(n_own):
+            rows[count] = frees[b, j, x]
+            count += 1
+        present = pairs_in_walk(length, d, self_pairs)
+        scale = F32(rate * full / present) if present else rate
+        against = F32(scale * n_positive * (1.0 - r1) / (r1 * max(1, n_pool + n_own)))
+    else:
+        n_free = frees.shape[2]
+        for x in range(n_free):
+            rows[count] = frees[b, j, x]
+            count += 1
+        scale = F32(rate * full / (r1 * len(path) * n_free))
+        against = scale
+        n_positive = count if signs[b, j] > 0 else 0
+    row = e[path[j]]
+    padded = filled_up(rows, out, count)
+    dots(row, w, rows, padded, out)
+    sigmoids(out, padded)
+    if b % LOSS_EVERY == 0:
+        right = wrong = 1.0
+        for k in range(n_positive):
+            right *= max(out[k], F32(1e-12))
+        for k in range(n_positive, count):
+            wrong *= max(F32(1) - out[k], F32(1e-12))
+        losses[b] -= (np.log(max(right, 1e-300)) * scale + np.log(max(wrong, 1e-300)) * against) / rate
+    size = F32(1e-12)
+    for f in range(len(row)):
+        size += row[f] * row[f]
+    most = MAX_SCORE_STEP / size
+    for k in range(n_positive):
+        step = scale - scale * out[k]
+        out[k] = most if step > most else step
+    for k in range(n_positive, count):
+        step = against * out[k]
+        out[k] = -most if step > most else -step
+    for k in range(count, padded):
+        out[k] = F32(0)
+    gradient = gradients[b, j]
+    for f in range(len(row)):
+        gradient[f] = F32(0)
+    add_rows(w, rows, out, padded, gradient)
+
+
+@njit(fastmath=FAST, error_model="numpy")
 def draw_and_score(
     first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any,
     graph: Any, labels: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any,
 ) -> None:  # fmt: skip
     """Phase 1, for the slots of one thread."""
-    r1, _, d, self_pairs, n_pool, n_own, group = rules
-    paths, lengths, signs, pools, frees, factors, gradients = batch
-    reach = d - 1
-    q = paths.shape[1]
+    d, self_pairs, group = rules[2], rules[3], rules[6]
+    paths, lengths, pools = batch[0], batch[1], batch[3]
+    reach, q = d - 1, paths.shape[1]
     full = pairs_in_walk(q, d, self_pairs)
-    n_free = frees.shape[2]
-    rows = np.empty(factors.shape[2], np.int64)
-    negatives = (1.0 - r1) / r1
+    rows = np.empty(batch[5].shape[2], np.int64)
+    far = w.size > NEAR
     draw_pools(first_slot, last_slot, index, seed, n, group, pools)
     for b in range(first_slot, last_slot):
         draw_slot(b, index + b, seed, n, starts, stride, graph, labels, rules, batch)
-        path, pool, length = paths[b], pools[b // group], lengths[b]
-        is_walk = signs[b, 0] == 0
-        present = pairs_in_walk(length, d, self_pairs)
-        weight = F32(full / present) if is_walk and present else F32(1)
-        loss = 0.0
-        for j in range(length):
-            low, high = max(0, j - reach), min(length - 1, j + reach)
-            count = 0
-            out = factors[b, j]
-            if is_walk:
-                for k in range(low, high + 1):
-                    if self_pairs or k != j:
-                        rows[count] = path[k]
-                        count += 1
-            n_positive = count
-            if is_walk:
-                for k in range(n_pool):
-                    rows[count] = pool[j, k]
-                    count += 1
-                for x in range(n_own):
-                    rows[count] = frees[b, j, x]
-                    count += 1
-                scale = rate * weight
-                against = F32(scale * n_positive * negatives / max(1, n_pool + n_own))
-            else:
-                for x in range(n_free):
-                    rows[count] = frees[b, j, x]
-                    count += 1
-                scale = F32(rate * full / (r1 * q * n_free))
-                against = scale
-                n_positive = count if signs[b, j] > 0 else 0
-            row = e[path[j]]
-            padded = filled_up(rows, out, count)
-            dots(row, w, rows, padded, out)
-            sigmoids(out, count)
-            if b % LOSS_EVERY == 0:
-                right = wrong = 1.0
-                for k in range(n_positive):
-                    right *= max(out[k], F32(1e-12))
-                for k in range(n_positive, count):
-                    wrong *= max(F32(1) - out[k], F32(1e-12))
-                loss -= (np.log(max(right, 1e-300)) * scale + np.log(max(wrong, 1e-300)) * against) / rate
-            size = F32(1e-12)
-            for f in range(len(row)):
-                size += row[f] * row[f]
-            most = MAX_SCORE_STEP / size
-            for k in range(n_positive):
-                out[k] = min(scale - scale * out[k], most)
-            for k in range(n_positive, count):
-                out[k] = -min(against * out[k], most)
-            gradient = gradients[b, j]
-            for f in range(len(row)):
-                gradient[f] = F32(0)
-            for k in range(count, padded):
-                out[k] = F32(0)
-            add_rows(w, rows, out, padded, gradient)
-        losses[b] = loss
+        losses[b] = 0.0
+    # Position by position through the walks of a group, so that their shared negatives stay in the nearest cache.
+    for leader in range(first_slot, last_slot, group):
+        pool = pools[leader // group]
+        for j in range(q):
+            for b in range(leader, leader + group):
+                if j < lengths[b]:
+                    if far:
+                        prefetch_next(b - leader, j, paths[b], lengths[b], pool, reach, group, e, w)
+                    score_centre(b, j, pool, rows, full, rules, e, w, rate, batch, losses)
 
 
 @njit(fastmath=FAST)
@@ -242,6 +275,7 @@ def update_contexts(
     paths, lengths, signs, pools, frees, factors, _ = batch
     reach, q = d - 1, paths.shape[1]
     skipped = 0 if self_pairs else 1
+    far = w.size > NEAR
     rows = np.empty(2 * reach + 4 + group, np.int64)
     used = np.empty(2 * reach + 4 + group, np.float32)
     for b in range(n_slots):
@@ -249,6 +283,9 @@ def update_contexts(
         is_walk = signs[b, 0] == 0
         for k in range(length if is_walk else 0):
             c = np.int64(path[k])
+            if far:
+                prefetch(w, path[min(k + 2, length - 1)])
+                prefetch(e, path[min(k + 2 + reach, length - 1)])
             if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
                 count = 0
                 for j in range(max(0, k - reach), min(length - 1, k + reach) + 1):
@@ -269,6 +306,8 @@ def update_contexts(
         for j in range(q):
             for k in range(n_pool):
                 c = np.int64(pools[number, j, k])
+                if far:
+                    prefetch(w, pools[number, min(j + 1, q - 1), k])
                 if (n_threads == 1 or c % n_threads == thread) and c >= frozen:
                     count = 0
                     for b in range(number * group, (number + 1) * group):
@@ -286,14 +325,17 @@ def update_contexts(
 def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: Any, batch: Any) -> None:
     """Phase 3, for the rows of e that belong to one thread."""
     paths, lengths, gradients = batch[0], batch[1], batch[6]
+    far = e.size > NEAR
     for b in range(n_slots):
         for j in range(lengths[b]):
             i = np.int64(paths[b, j])
+            if far:
+                prefetch(e, paths[b, min(j + 4, lengths[b] - 1)])
             if (n_threads == 1 or i % n_threads == thread) and i >= frozen:
                 add_row(gradients[b, j], F32(1), e[i])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, error_model="numpy", cache=True)
 def train(
     thread: Any, n_threads: Any, counters: Any, seed: Any, first: Any, last: Any, total: Any,
     rate_from: Any, rate_to: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any,

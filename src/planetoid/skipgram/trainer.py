@@ -17,8 +17,8 @@ __all__ = ["SkipGram", "new_tables"]
 
 Table = npt.NDArray[np.float32]
 
-VISITS_PER_BATCH = 4  # of the busiest node, so that its summed gradient stays a small step
-MOST_SLOTS = 256
+VISITS_PER_BATCH = 12  # of the busiest node, so that its summed gradient stays a small step
+MOST_SLOTS = 32
 GROUP = 8  # walks that share their negatives, where a batch has two groups at least
 MOST_NEGATIVES = 10
 
@@ -128,7 +128,8 @@ class SkipGram:
         """Return the slots of a batch, and how many walks share negatives."""
         visits = self.sampler.q * self.sampler.busiest_share()
         slots = int(np.clip(VISITS_PER_BATCH / visits, 1, MOST_SLOTS))
-        return (slots - slots % GROUP, GROUP) if slots >= 2 * GROUP else (slots, 1)
+        group = GROUP if slots >= 2 * GROUP else GROUP // 2 if slots >= GROUP else 1
+        return slots - slots % group, group
 
     def _buffers(self, n_pool: int, n_free: int, reach: int) -> tuple[npt.NDArray[Any], ...]:
         slots, q, width = self.n_slots, self.sampler.q, self.e.shape[1]
