@@ -1,0 +1,198 @@
+// The map: where things are on the screen, what is drawn, and how it moves.
+
+const FULL = 65535;
+const LEVELS = 8; // of confidence
+const CLOSEST = 200; // times the size at which everything fits
+
+class NodeMap {
+  constructor(data, box, points, marks) {
+    Object.assign(this, { data, box, points, marks });
+    this.painter = new Painter(points.getContext("2d", { alpha: false }));
+    this.over = marks.getContext("2d");
+    this.grid = new Grid(data.places, data.n);
+    this.view = { zoom: 1, x: 0.5, y: 0.5 }; // the place in the middle of the canvas
+    this.fade = true;
+    this.level = new Uint8Array(data.n);
+    for (let i = 0; i < data.n; i++) this.level[i] = Math.min(LEVELS - 1, Math.floor(data.confidence[i] * LEVELS));
+    this.labelled = [];
+    for (let i = 0; i < data.n; i++) if (data.given[i] >= 0) this.labelled.push(i);
+    this.hovered = -1;
+    this.selected = -1;
+    this.beside = new Uint32Array(0); // neighbours of the selected one
+    this.onmove = () => {};
+    this.pending = 0;
+  }
+
+  // Colours by group: group[i] is a number below colours.length, shown[g] tells whether it is drawn.
+  colourBy(group, colours, shown) {
+    Object.assign(this, { group, shown, colours: Uint32Array.from(colours, pixelOf), names: colours });
+    this.redraw();
+  }
+
+  accept = (i) => this.shown[this.group[i]] === 1;
+
+  // ---- places ------------------------------------------------------------------
+
+  resize() {
+    const { width, height } = this.box.getBoundingClientRect();
+    this.width = Math.max(1, width);
+    this.height = Math.max(1, height);
+    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    for (const canvas of [this.points, this.marks]) {
+      canvas.width = Math.round(this.width * this.ratio);
+      canvas.height = Math.round(this.height * this.ratio);
+    }
+    this.side = Math.min(this.width, this.height) - 28;
+    this.redraw();
+  }
+
+  // The unit square's side on the screen.
+  get scale() { return this.side * this.view.zoom; }
+
+  screenOf(i) {
+    return [
+      (this.data.places[2 * i] / FULL - this.view.x) * this.scale + this.width / 2,
+      (this.data.places[2 * i + 1] / FULL - this.view.y) * this.scale + this.height / 2,
+    ];
+  }
+
+  placeOf(x, y) {
+    return [(x - this.width / 2) / this.scale + this.view.x, (y - this.height / 2) / this.scale + this.view.y];
+  }
+
+  pointAt(x, y, reach) {
+    const [u, v] = this.placeOf(x, y);
+    return this.grid.nearest(u, v, reach / this.scale, this.accept);
+  }
+
+  // ---- moving ------------------------------------------------------------------
+
+  pan(dx, dy) {
+    this.look(this.view.zoom, this.view.x - dx / this.scale, this.view.y - dy / this.scale);
+  }
+
+  // Zooms so that what is under (x, y) stays there.
+  zoomAt(factor, x = this.width / 2, y = this.height / 2) {
+    const [u, v] = this.placeOf(x, y);
+    const zoom = Math.max(0.6, Math.min(CLOSEST, this.view.zoom * factor));
+    const scale = this.side * zoom;
+    this.look(zoom, u - (x - this.width / 2) / scale, v - (y - this.height / 2) / scale);
+  }
+
+  look(zoom, x, y) {
+    this.view = { zoom, x: Math.max(-0.2, Math.min(1.2, x)), y: Math.max(-0.2, Math.min(1.2, y)) };
+    this.points.classList.toggle("zoomed", zoom > 1.01);
+    this.redraw();
+    this.onmove();
+  }
+
+  // Glides to another view; at once for those who asked for less motion.
+  glide(zoom, x, y) {
+    const from = this.view, began = performance.now();
+    const quiet = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const run = this.gliding = {};
+    const step = (now) => {
+      if (this.gliding !== run) return;
+      const part = quiet ? 1 : Math.min(1, Math.max(0, now - began) / 350);
+      const eased = 1 - (1 - part) ** 3;
+      this.look(from.zoom * (zoom / from.zoom) ** eased, from.x + (x - from.x) * eased, from.y + (y - from.y) * eased);
+      if (part < 1) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+
+  reset() { this.glide(1, 0.5, 0.5); }
+
+  centre(i) {
+    this.glide(Math.max(this.view.zoom, 3), this.data.places[2 * i] / FULL, this.data.places[2 * i + 1] / FULL);
+  }
+
+  stop() { this.gliding = null; }
+
+  // ---- drawing -----------------------------------------------------------------
+
+  redraw() { this.schedule(2); }
+  remark() { this.schedule(1); }
+
+  // One drawing a frame, however many events ask for it: 1 marks only, 2 everything.
+  schedule(what) {
+    if (!this.pending) {
+      requestAnimationFrame(() => {
+        const wanted = this.pending;
+        this.pending = 0;
+        if (!this.group || !this.width) return;
+        if (wanted === 2) this.draw();
+        this.drawMarks();
+      });
+    }
+    this.pending = Math.max(this.pending, what);
+  }
+
+  // Radius of a point in CSS pixels: smaller where there are many, larger as one comes closer.
+  get radius() {
+    const room = Math.sqrt(Math.min(1.2, this.side / 700));
+    const far = room * Math.max(1.3, Math.min(4.2, 26 / this.data.n ** 0.26));
+    return Math.min(9, far * Math.max(1, this.view.zoom) ** 0.3);
+  }
+
+  draw() {
+    const { painter, data, ratio, group, shown, colours, level } = this;
+    const radius = this.radius * ratio;
+    const style = getComputedStyle(document.documentElement);
+    painter.resize(this.points.width, this.points.height, Math.ceil(3 * radius) + 8);
+    painter.clear(pixelOf(style.getPropertyValue("--map")));
+    const made = [];
+    for (let l = 0; l < LEVELS; l++) {
+      const sure = (l + 0.5) / LEVELS;
+      const stamp = this.fade ? stamps(radius * (0.5 + 0.6 * sure), 0, 0.12 + 0.83 * sure ** 1.3) : stamps(radius, 0, 0.9);
+      made.push(painter.prepare(stamp));
+    }
+    const scale = this.scale * ratio / FULL;
+    const left = this.points.width / 2 - this.view.x * this.scale * ratio;
+    const top = this.points.height / 2 - this.view.y * this.scale * ratio;
+    const places = data.places;
+    for (let i = 0; i < data.n; i++) {
+      if (shown[group[i]]) painter.disc(left + places[2 * i] * scale, top + places[2 * i + 1] * scale, made[level[i]], colours[group[i]]);
+    }
+    const disc = painter.prepare(stamps(radius * 1.15, 0, 1));
+    const ring = painter.prepare(stamps(radius * 1.15 + 1.7 * ratio, radius * 1.15 + 0.1 * ratio, 1));
+    const ink = pixelOf(style.getPropertyValue("--ink"));
+    for (const i of this.labelled) {
+      if (!shown[group[i]]) continue;
+      const x = left + places[2 * i] * scale, y = top + places[2 * i + 1] * scale;
+      painter.disc(x, y, disc, colours[group[i]]);
+      painter.disc(x, y, ring, ink);
+    }
+    painter.show();
+  }
+
+  drawMarks() {
+    const { over, ratio } = this;
+    const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+    over.setTransform(ratio, 0, 0, ratio, 0, 0);
+    over.clearRect(0, 0, this.width, this.height);
+    over.strokeStyle = ink;
+    if (this.selected >= 0) {
+      const [x, y] = this.screenOf(this.selected);
+      over.globalAlpha = 0.45;
+      over.lineWidth = 1;
+      over.beginPath();
+      for (const i of this.beside) { over.moveTo(x, y); over.lineTo(...this.screenOf(i)); }
+      over.stroke();
+      over.globalAlpha = 1;
+      for (const i of this.beside) this.mark(i, this.radius + 2, 1.5);
+      this.mark(this.selected, this.radius + 5, 3);
+    }
+    if (this.hovered >= 0 && this.hovered !== this.selected) this.mark(this.hovered, this.radius + 3, 2);
+  }
+
+  mark(i, radius, width) {
+    const [x, y] = this.screenOf(i);
+    this.over.beginPath();
+    this.over.arc(x, y, radius, 0, 2 * Math.PI);
+    this.over.fillStyle = this.names[this.group[i]].trim();
+    this.over.fill();
+    this.over.lineWidth = width;
+    this.over.stroke();
+  }
+}

@@ -1,0 +1,83 @@
+"""The colours of the page, light and dark, as CSS variables that styles, charts and the map share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planetoid.report.colours import class_colours
+from planetoid.report.nodes import NodeTable
+
+__all__ = ["theme_css"]
+
+LIGHT = {
+    "page": "#f5f6f8",
+    "panel": "#ffffff",
+    "ink": "#18212b",
+    "soft": "#52606d",
+    "faint": "#7b8794",
+    "line": "#e1e5ea",
+    "accent": "#1c64b4",
+    "accent-rgb": "28 100 180",
+    "on-accent": "#ffffff",
+    "second": "#c2410c",
+    "wash": "#eef3f9",
+    "map": "#fcfcfd",
+    "warn": "#7a5000",
+    "warn-wash": "#fff5dc",
+    "unknown": "#c3cad2",
+    "right": "#8fb4d3",
+    "wrong": "#d1480b",
+    "shadow": "0 1px 2px rgb(15 23 42 / .05), 0 4px 16px rgb(15 23 42 / .05)",
+}
+DARK = {
+    "page": "#0d1218",
+    "panel": "#151c25",
+    "ink": "#e8edf3",
+    "soft": "#a9b5c2",
+    "faint": "#8492a1",
+    "line": "#2a3441",
+    "accent": "#7db7f0",
+    "accent-rgb": "125 183 240",
+    "on-accent": "#0b1420",
+    "second": "#fb923c",
+    "wash": "#1e2834",
+    "map": "#10161d",
+    "warn": "#f0c772",
+    "warn-wash": "#2a2415",
+    "unknown": "#46515d",
+    "right": "#3f6a90",
+    "wrong": "#ff8a4c",
+    "shadow": "none",
+}
+
+
+def theme_css(nodes: NodeTable) -> str:
+    """Return the variables of both themes: the reader's choice if there is one, else what the system says."""
+    order = _colour_order(nodes)
+    light, dark = (
+        ";".join(
+            [f"color-scheme:{name}"]
+            + [f"--{key}:{value}" for key, value in theme.items()]
+            + [f"--c{code}:{colours[place]}" for code, place in enumerate(order)]
+        )
+        for name, theme, colours in (
+            ("light", LIGHT, class_colours(len(order))),
+            ("dark", DARK, class_colours(len(order), dark=True)),
+        )
+    )
+    return (
+        f":root{{{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+        f":root[data-theme=dark]{{{dark}}}\n"
+        + "".join(f".c{code}{{--class:var(--c{code})}}" for code in range(len(order)))
+    )
+
+
+def _colour_order(nodes: NodeTable) -> list[int]:
+    """Return the place of each class in the palette; with many, the largest get the colours best told apart."""
+    count = len(nodes.class_names)
+    place = np.arange(count)
+    if count > 10:
+        sizes = np.bincount(nodes.predicted, minlength=count)
+        place[np.argsort(-sizes, kind="stable")] = np.arange(count)
+    return [int(one) for one in place]
