@@ -138,9 +138,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "Use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows."
         )
 
-    def save(
-        self, path: str | Path, *, overwrite: bool = False, beside: Callable[[Path], None] | None = None
-    ) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False, beside: Callable[[Path], None] | None = None) -> None:
         """Write the fitted model to a folder, which ``planetoid.load`` reads back without the graph.
 
         The folder holds ``model.json`` (class, parameters, classes, features,

@@ -94,6 +94,7 @@ def read_record(folder: str | Path) -> FitRecord | None:
     try:
         plain: dict[str, Any] = json.loads(told.read_text(encoding="utf-8"))
         plain["facts"] = [(str(name), str(text)) for name, text in plain["facts"]]
-        return FitRecord(**load_file(kept), **plain)
+        arrays: dict[str, Any] = load_file(kept)
+        return FitRecord(**arrays, **plain)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise DataError(f"the record of the fit in {folder} is damaged ({error})") from None

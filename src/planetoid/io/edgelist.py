@@ -13,6 +13,7 @@ from planetoid.errors import DataError
 __all__ = ["END_NAMES", "EdgeList", "choose_columns", "column_number", "is_weight"]
 
 END_NAMES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"))
+SHOWN_NAMES = 20  # of columns, in a message
 
 
 @dataclass
@@ -74,7 +75,8 @@ def column_number(names: Sequence[str], asked: str | int) -> int:
             raise DataError(f"several columns are called {asked!r}; ask for one by its number, counted from 0")
         if asked in names:
             return list(names).index(asked)
-        raise DataError(f"there is no column {asked!r}; the columns are {', '.join(names)}")
+        shown = ", ".join(names[:SHOWN_NAMES]) + (f", ... ({len(names):,} in all)" if len(names) > SHOWN_NAMES else "")
+        raise DataError(f"there is no column {asked!r}; the columns are {shown}")
     if 0 <= asked < len(names):
         return asked
     raise DataError(f"there is no column {asked}; there are {len(names)}, counted from 0")

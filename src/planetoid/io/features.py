@@ -21,7 +21,7 @@ from planetoid.io.match import graph_ids, refuse_twice, rows_of, warn_of_strange
 from planetoid.io.readers import FeatureReader, MatrixReader, open_feature_table
 from planetoid.io.tokens import SvmlightReader, TokenReader
 
-__all__ = ["FeatureTable", "iter_features", "read_features"]
+__all__ = ["FeatureTable", "feature_format", "iter_features", "iter_ids", "read_features"]
 
 FORMATS = ("table", "tokens", "svmlight", "npz")
 BY_SUFFIX = {".npz": "npz", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "tokens"}
@@ -132,6 +132,34 @@ def iter_features(
         yield FeatureTable(piece.X, ids, _as_array(reader.names))
 
 
+def iter_ids(
+    path: str | Path,
+    *,
+    id_column: str | int | None = None,
+    names: Sequence[str | int] | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002
+) -> Iterator[Any]:
+    """Read the ids of a file of features alone, in Arrow arrays; none come from a format without ids."""
+    path = Path(path)
+    kind = feature_format(path, format)
+    if kind == "table":
+        yield from open_feature_table(path, id_column, names, header, None).ids()
+    elif kind == "tokens":
+        yield from TokenReader(path, (), certain=format is not None).ids()
+
+
+def feature_format(path: Path, chosen: str | None = None) -> str:
+    """Return the format of a file of features: what was chosen, else what its suffix says.
+
+    >>> feature_format(Path("words.txt.gz")), feature_format(Path("f.parquet"))
+    ('tokens', 'table')
+    """
+    if chosen is not None and chosen not in FORMATS:
+        raise ParameterError(f"format={chosen!r}; it is one of {', '.join(map(repr, FORMATS))}")
+    return chosen or BY_SUFFIX.get(plain_suffix(path), "table")
+
+
 def _open(
     path: Path,
     id_column: str | int | None,
@@ -141,9 +169,7 @@ def _open(
     separator: str | None,
     chosen: str | None,
 ) -> FeatureReader:
-    if chosen is not None and chosen not in FORMATS:
-        raise ParameterError(f"format={chosen!r}; it is one of {', '.join(map(repr, FORMATS))}")
-    kind = chosen or BY_SUFFIX.get(plain_suffix(path), "table")
+    kind = feature_format(path, chosen)
     if kind != "table":
         _refuse_given(kind, id_column=id_column, header=header, separator=separator)
     if kind in ("svmlight", "npz"):

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import tempfile
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from planetoid.errors import DataError
 from planetoid.ids import NodeIds
 
-__all__ = ["FORMAT_VERSION", "Tensors", "as_plain", "read_model", "write_model"]
+__all__ = ["FORMAT_VERSION", "Tensors", "as_plain", "read_model", "refuse_existing", "write_model"]
 
 FORMAT = "planetoid model"
 FORMAT_VERSION = 1
@@ -47,13 +48,22 @@ def as_plain(value: Any) -> Any:
 
 
 def write_model(
-    path: str | Path, document: dict[str, Any], tensors: Tensors, ids: NodeIds, overwrite: bool = False
+    path: str | Path,
+    document: dict[str, Any],
+    tensors: Tensors,
+    ids: NodeIds,
+    overwrite: bool = False,
+    beside: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write a model to the side and rename it to ``path``; another model there stays unless ``overwrite``."""
+    """Write a model to the side and rename it to ``path``; another model there stays unless ``overwrite``.
+
+    ``beside`` is called with the folder before it is renamed, to put further files into it.
+    """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     target = Path(path)
-    _refuse_existing(target, overwrite)
+    refuse_existing(target, overwrite)
     tensors = {**{name: np.ascontiguousarray(value) for name, value in tensors.items()}, **_id_tensors(ids)}
     aside = None
     try:
@@ -69,6 +79,8 @@ def write_model(
         }
         text = json.dumps(header | document, indent=1, ensure_ascii=False)
         (aside / "model.json").write_text(text + "\n", encoding="utf-8")
+        if beside is not None:
+            beside(aside)
         for file in aside.iterdir():
             file.chmod(0o644)
             _sync(file)
@@ -76,6 +88,8 @@ def write_model(
         _exchange(aside, target)
     except OSError as error:
         raise DataError(f"cannot write the model to {target}: {error.strerror or error}") from None
+    except SafetensorError as error:  # how safetensors tells of a full disk
+        raise DataError(f"cannot write the model to {target}: {error}") from None
     finally:
         if aside is not None:
             shutil.rmtree(aside, ignore_errors=True)
@@ -139,7 +153,8 @@ def _read_tensors(folder: Path, digest: Any) -> Tensors:
         raise DataError(f"{file} is damaged ({error})") from None
 
 
-def _refuse_existing(target: Path, overwrite: bool) -> None:
+def refuse_existing(target: Path, overwrite: bool) -> None:
+    """Raise ``DataError`` if what is at ``target`` does not allow a model there."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not (target / "model.json").is_file():

@@ -89,6 +89,12 @@ class TableReader(FeatureReader):
             self.table.check_ids(batch, [self._id])
             yield Piece(batch.first_row, batch.numbers, batch.texts[0])
 
+    def ids(self) -> Iterator[Any]:
+        """Read the ids alone."""
+        for batch in self.table.batches([self._id]):
+            self.table.check_ids(batch, [self._id])
+            yield batch.texts[0]
+
     def place(self, row: int) -> str:
         return self.table.place(row)
 

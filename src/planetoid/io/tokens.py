@@ -57,6 +57,11 @@ class TokenReader(FeatureReader):
                 stacklevel=3,
             )
 
+    def ids(self) -> Iterator[Any]:
+        """Read the ids alone."""
+        for words in self._file.words():
+            yield words.ids
+
     def place(self, row: int) -> str:
         return self._file.place(row)
 
