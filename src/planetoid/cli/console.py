@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,13 +16,54 @@ from planetoid.errors import ParameterError, PlanetoidWarning
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["output_folder", "print_json", "print_table", "tell", "warnings_in_a_line", "written"]
+__all__ = [
+    "check_output",
+    "check_place",
+    "in_options",
+    "noted",
+    "output_folder",
+    "print_json",
+    "print_lines",
+    "print_table",
+    "simple_table",
+    "tell",
+    "warnings_in_a_line",
+    "working",
+    "written",
+]
+
+# What a message of the library calls by its name in Python, and its name on the command line.
+IN_OPTIONS = (
+    ("naming the features wanted, names=[...]", "--ignore NAME"),
+    ('say format="table" or format="tokens"', "say --features-format table or --features-format tokens"),
+    ("pass header=True (header=False: it is none)", "say --header FILE (--no-header FILE: it is none)"),
+    ("say header=False", "say --no-header FILE"),
+    ("Say label_column=...", "Say --label-column NAME"),
+    ("pass overwrite=True to replace it", "--force replaces it"),
+    ("leave it out by --ignore", "leave it out with --ignore"),
+)
+
+
+def in_options(message: str) -> str:
+    """Put a message of the library in terms of the command line, on one line.
+
+    >>> in_options("there is a model in m already; pass overwrite=True to replace it")
+    'there is a model in m already; --force replaces it'
+    """
+    for python, option in IN_OPTIONS:
+        message = message.replace(python, option)
+    return " ".join(message.split())
 
 
 def tell(message: str, *, quiet: bool = False) -> None:
     """Write a message for people to stderr."""
     if not quiet:
         print(message, file=sys.stderr)  # noqa: T201
+
+
+def print_lines(lines: list[str]) -> None:
+    """Write lines of text to stdout."""
+    print("\n".join(lines))  # noqa: T201
 
 
 def print_json(data: Any) -> None:
@@ -35,6 +76,39 @@ def print_table(table: Table) -> None:
     from rich.console import Console
 
     Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def simple_table(*left: str, right: tuple[str, ...] = ()) -> Table:
+    """Return a table without lines around it: columns of text, then columns of numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Say at once, before any long work, that a file cannot be written or is not to be overwritten."""
+    if path.is_dir():
+        raise ParameterError(f"{path} is a folder; --out names a file")
+    if path.exists() and not force:
+        raise ParameterError(f"{path} exists; --force replaces it")
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Say at once that nothing can be written at a path, whose folders need not exist yet."""
+    folder = path.absolute().parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ParameterError(f"{path} cannot be written: {folder} is not a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ParameterError(f"{path} cannot be written: there is no right to write to {folder}")
 
 
 def output_folder(path: Path) -> Path:
@@ -59,8 +133,42 @@ def written(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def working(what: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that something goes on; the function given changes the words."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(what)) as status:
+        yield lambda text: status.update(Text(text))
+
+
+@contextmanager
+def noted(notes: list[str], *, quiet: bool) -> Iterator[None]:
+    """Add each of our own warnings to ``notes``, once, and tell it."""
+
+    def note(text: str) -> None:
+        if text not in notes:
+            notes.append(text)
+            tell(f"warning: {text}", quiet=quiet)
+
+    with _warnings_to(note):
+        warnings.simplefilter("always", PlanetoidWarning)
+        yield
+
+
+@contextmanager
 def warnings_in_a_line() -> Iterator[None]:
     """Show our own warnings as one line without file and line number."""
+    with _warnings_to(lambda text: tell(f"warning: {text}")):
+        yield
+
+
+@contextmanager
+def _warnings_to(receive: Callable[[str], None]) -> Iterator[None]:
+    """Hand the text of our own warnings to a function; others are shown as usual."""
     usual = warnings.showwarning
 
     def show(
@@ -72,7 +180,7 @@ def warnings_in_a_line() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if issubclass(category, PlanetoidWarning):
-            tell(f"warning: {message}")
+            receive(in_options(str(message)))
         else:
             usual(message, category, filename, lineno, file, line)
 

@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from planetoid import __version__
-from planetoid.cli import datasets, demo
-from planetoid.cli.console import tell, warnings_in_a_line
+from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict
+from planetoid.cli.console import in_options, tell, warnings_in_a_line
 from planetoid.errors import PlanetoidError
 
 __all__ = ["app", "run"]
@@ -22,6 +22,10 @@ MISTAKE, INTERRUPTED = 2, 130  # exit codes; 1 is left to errors that nobody for
 
 class Commands(TyperGroup):
     """Turns a mistake of the user into one line and an exit code, without a traceback."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        ctx.meta["planetoid.arguments"] = list(args)  # for the record of a fit
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -42,7 +46,7 @@ class Commands(TyperGroup):
 def _ended(ctx: Any, message: str) -> typer.Exit:
     if ctx.params.get("debug"):
         traceback.print_exc()
-    tell(f"error: {' '.join(message.split())}")
+    tell(f"error: {in_options(message)}")
     return typer.Exit(MISTAKE)
 
 
@@ -54,6 +58,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("check")(check.check)
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.command("embed")(embed.embed)
+app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 
