@@ -1,0 +1,105 @@
+"""Where to look for parameters: a search space for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["SPACES", "Choice", "Real", "Space", "Whole"]
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number between two others, by default on a logarithmic scale."""
+
+    low: float
+    high: float
+    log: bool = True
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number between two others, both included, by default on a logarithmic scale."""
+
+    low: int
+    high: int
+    log: bool = True
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values: numbers, texts, booleans or ``None``."""
+
+    values: tuple[Any, ...]
+
+
+Space = Mapping[str, "Real | Whole | Choice"]
+
+_CLASSIFIER: Space = {
+    "learning_rate": Real(0.003, 0.3),
+    "weight_decay": Real(1e-6, 0.03),
+    "steps": Whole(30, 1000),
+    "dropout": Choice((0.0, 0.3, 0.5, 0.7)),
+    "activation": Choice(("softmax", "relu", "linear")),
+    "auxiliary_losses": Choice((True, False)),
+    "width": Choice((None, 32, 128)),
+}
+
+_FREE_EMBEDDINGS: Space = {
+    **_CLASSIFIER,
+    "pretrain": Real(3.0, 60.0),
+    "joint_rate": Real(0.0005, 0.03),
+    "embedding_rate": Real(0.001, 1.0),
+    "T2": Choice((0.0, 0.1, 0.5, 1.0)),
+    "r2": Choice(("auto", 1.0, 0.98, 0.9)),
+    "d": Choice((3, 4, 6)),
+    "layers_e": Choice((0, 1)),
+}
+
+_SMOOTH_NETWORK: Space = {
+    "learning_rate": Real(0.003, 0.1),
+    "weight_decay": Real(1e-5, 0.02),
+    "steps": Whole(50, 800),
+    "lambda_": Real(0.1, 300.0),
+    "margin": Choice((0.0, 0.5, 1.0)),
+    "dropout": Choice((0.0, 0.3, 0.5, 0.7)),
+    "width": Choice((16, 64, 128)),
+    "embedding": Choice(("hidden", "output", "auxiliary")),
+}
+
+SPACES: dict[str, Space] = {
+    "planetoid-t": {**_FREE_EMBEDDINGS, "layers_x": Choice((0, 1))},
+    "planetoid-g": _FREE_EMBEDDINGS,
+    "planetoid-i": {
+        **_CLASSIFIER,
+        "pretrain": Real(0.3, 10.0),
+        "context_rate": Real(0.001, 0.03),
+        "T2": Choice((0.0, 0.1, 0.5, 1.0)),
+        "r2": Choice(("auto", 1.0, 0.98, 0.9)),
+        "d": Choice((3, 4)),
+        "layers_x": Choice((0, 1)),
+        "layers_2": Choice((0, 1)),
+        "embedding_activation": Choice(("relu", "tanh")),
+    },
+    "feat": {"C": Real(0.01, 1000.0), "row_normalize": Choice(("l2", "l1", None))},
+    "lp": {"class_mass_normalization": Choice((True, False))},
+    "lgc": {"alpha": Choice((0.8, 0.9, 0.95, 0.99, 0.999)), "class_mass_normalization": Choice((True, False))},
+    "mad": {"mu1": Real(0.01, 100.0), "mu2": Real(0.0001, 1.0), "mu3": Real(0.0001, 1.0), "beta": Real(1.2, 10.0)},
+    "manireg": {
+        "kind": Choice(("rls", "svm")),
+        "kernel": Choice(("linear", "rbf")),
+        "ambient": Real(1e-4, 1.0),
+        "intrinsic": Real(1e-3, 100.0),
+    },
+    "semiemb": _SMOOTH_NETWORK,
+    "tsvm": {"C": Real(0.1, 100.0), "unlabelled_C": Real(0.01, 10.0)},
+    "ica": {"C": Real(0.1, 1000.0), "aggregate": Choice(("proportion", "count")), "n_rounds": Whole(1, 10)},
+    "diel": {"growth": Real(2.0, 50.0), "damping": Choice((0.5, 0.7, 0.85, 0.95)), "C": Real(0.01, 100.0)},
+    "graphemb": {
+        "passes": Real(3.0, 60.0),
+        "d": Choice((3, 4, 6)),
+        "C": Real(0.3, 1000.0),
+        "dimension": Choice((64, 128)),
+    },
+}
