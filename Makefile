@@ -1,5 +1,6 @@
 # Needs make and a Python (3.10 or later) that has pip and venv; everything else goes into .venv.
 #   make demo     compare methods on the bundled Cora
+#   make reproduce  the paper's tables and figure (RUNS=10 JOBS=2 OUT=results)
 #   make test     the whole test suite
 #   make install  .venv with everything for development
 #   make lint     format, style, types, layers
@@ -9,6 +10,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BENCH_VENV ?= .venv-bench
+RUNS ?= 10
+JOBS ?= 2
+OUT ?= results
 BENCH ?= $(sort $(wildcard benchmarks/bench_*.py))
 
 IN_VENV := $(VENV)/bin/python
@@ -17,10 +21,13 @@ SOURCES := src tests benchmarks scripts examples
 STATED := pyproject.toml constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: demo test install lint bench clean
+.PHONY: demo reproduce test install lint bench docs clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/planetoid demo
+
+reproduce: $(VENV)/.installed
+	$(VENV)/bin/planetoid reproduce all --runs $(RUNS) --jobs $(JOBS) --out $(OUT)
 
 test: $(VENV)/.installed-test
 	$(IN_VENV) -m pytest

@@ -157,7 +157,7 @@ class ManifoldRegularization(InductiveClassifier):
             weight_decay=self.ambient,
             seed=self.random_state,
         )
-        train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan)
+        train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan, problem.validation)
         return predict(self.network_, rows)
 
     def _new_network(self, n_classes: int) -> SmoothNetwork:

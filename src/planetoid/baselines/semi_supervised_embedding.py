@@ -27,7 +27,8 @@ class SemiSupervisedEmbedding(InductiveClassifier):
     edges by their weight, of ``|g(x_i) - g(x_j)|^2``, and, for random pairs, of
     what their squared distance lacks to ``margin`` (without which the cheapest
     embedding puts everything in one place). The graph is needed to fit, not to
-    predict.
+    predict. With ``validation`` labels the network is returned as it was when it
+    did best on them.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ class SemiSupervisedEmbedding(InductiveClassifier):
             weight_decay=self.weight_decay,
             seed=self.random_state,
         )
-        self.history_ = train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan)
+        self.history_ = train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan, problem.validation)
         self.embedding_ = predict(self.network_, rows, embed=True)
         return predict(self.network_, rows)
 

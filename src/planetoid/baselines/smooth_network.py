@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 ROWS_AT_ONCE = 16_384
+EVALUATE_EVERY = 10  # steps, where there are validation labels
 
 
 class SmoothNetwork(nn.Module):
@@ -116,17 +117,26 @@ def squared_distance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def train(
-    network: SmoothNetwork, rows: FeatureRows, y: npt.NDArray[np.int32], edges: EdgeSampler, plan: Schedule
+    network: SmoothNetwork,
+    rows: FeatureRows,
+    y: npt.NDArray[np.int32],
+    edges: EdgeSampler,
+    plan: Schedule,
+    validation: npt.NDArray[np.int32] | None = None,
 ) -> list[float]:
     """Train in place; return the loss of each step.
 
     Labelled rows and edges have generators of their own, so the penalty changes
-    neither the batches of the loss nor its dropout.
+    neither the batches of the loss nor its dropout. With validation labels the
+    network ends as it was when it labelled most of those nodes rightly.
     """
     labelled = np.flatnonzero(y >= 0)
     targets = torch.from_numpy(y[labelled].astype(np.int64))
     random, pairs = StepRandom(plan.seed), np.random.default_rng(plan.seed)
-    optimizer = torch.optim.Adam(network.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
+    optimizer = torch.optim.Adam(
+        network.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay, fused=True
+    )
+    best = Best(network, rows, validation)
     history = []
     for step in range(plan.steps):
         random.at(step + 1)
@@ -139,7 +149,37 @@ def train(
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         history.append(float(loss.detach()))
+        if (step + 1) % EVALUATE_EVERY == 0 or step + 1 == plan.steps:
+            best.look()
+    best.restore()
     return history
+
+
+class Best:
+    """Remembers the network at its best on validation labels; without them it does nothing."""
+
+    def __init__(self, network: SmoothNetwork, rows: FeatureRows, validation: npt.NDArray[np.int32] | None) -> None:
+        self.network, self.rows = network, rows
+        self.held = np.empty(0, np.int64) if validation is None else np.flatnonzero(validation >= 0)
+        self.codes = None if validation is None else torch.from_numpy(validation[self.held].astype(np.int64))
+        self.accuracy = -1.0
+        self.kept: dict[str, torch.Tensor] = {}
+
+    def look(self) -> None:
+        """Measure, and keep the network if it is better than ever."""
+        if len(self.held) == 0:
+            return
+        with torch.no_grad():
+            found = self.network.logits(self.rows.batch(self.held)).argmax(dim=1)
+        accuracy = float((found == self.codes).float().mean())
+        if accuracy > self.accuracy:
+            self.accuracy = accuracy
+            self.kept = {name: value.clone() for name, value in self.network.state_dict().items()}
+
+    def restore(self) -> None:
+        """Bring the best network back."""
+        if self.kept:
+            self.network.load_state_dict(self.kept)
 
 
 def _pair_loss(

@@ -1,0 +1,108 @@
+"""``planetoid tune``: parameters for one's own data, chosen on splits of the known labels."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planetoid.cli.console import noted, print_json, print_lines, print_table, simple_table, tell
+from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
+from planetoid.cli.options import AsJson, Jobs, NewNodes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.sources import Sources
+
+if TYPE_CHECKING:
+    from planetoid.evaluation.tuning import Trial, Tuned
+
+__all__ = ["tune"]
+
+FIRST_SPLIT = 1000  # away from the splits of planetoid evaluate, which then tells how good the choice is
+
+
+@takes_data(validation=False)
+def tune(
+    sources: Sources,
+    method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid-t",
+    trials: Annotated[int, typer.Option(min=1, help="How many sets of parameters to try, the defaults first.")] = 50,
+    splits: Annotated[int, typer.Option(min=1, help="Random splits that each is measured on.")] = 3,
+    journal: Annotated[
+        Path | None,
+        typer.Option(help="File that keeps the trials; the same command goes on from it.", show_default=False),
+    ] = None,
+    new_nodes: NewNodes = False,
+    train_share: TrainShare = None,
+    per_class: PerClass = None,
+    hold_out: HoldOut = None,
+    settings: Settings = None,
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look for parameters that suit the data, and say how to fit with them.
+
+    Each set of parameters learns from a part of the known labels and is measured
+    on the others, on the same splits. What is given by [bold]--set[/bold] stays as it is. The
+    score of the best is a little too good, since it is the best of many: measure
+    it by planetoid evaluate, which draws other splits.
+
+    For instance:
+      [bold]planetoid tune --edges e.csv --features f.parquet --labels l.csv --trials 30[/bold]
+      [bold]planetoid tune --edges e.csv --labels l.csv --method planetoid-g --journal trials.log[/bold]
+    """
+    from planetoid.cli.choosing import check_names
+    from planetoid.cli.inputs import read_data
+    from planetoid.cli.measuring import draw_protocol, processes
+    from planetoid.cli.settings import parse_settings, settings_by_method
+    from planetoid.errors import ParameterError
+    from planetoid.evaluation.tuning import tune as search
+    from planetoid.progress import progress
+
+    sources.require(labels=True)
+    names = check_names(method)
+    if len(names) != 1:
+        raise ParameterError(f"--method {method}: one method is tuned at a time")
+    fixed = settings_by_method(names, parse_settings(settings))[names[0]]
+    with noted([], quiet=quiet):
+        data = read_data(sources, quiet=quiet)
+    protocol = draw_protocol(data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes)
+    best = [0.0]
+    with progress(names[0], trials, verbose=not quiet) as advance:
+
+        def note(trial: Trial) -> None:
+            best[0] = max(best[0], 0.0 if trial.score is None else trial.score.mean)
+            advance(1, f"best {100 * best[0]:.1f} %")
+
+        found = search(
+            names[0], data.dataset(), trials=trials, protocol=protocol, fixed=fixed, seed=seed,
+            seeds=range(FIRST_SPLIT, FIRST_SPLIT + splits), jobs=processes(jobs, min(trials, 8)), journal=journal,
+            on_trial=note,
+        )  # fmt: skip
+    if as_json:
+        print_json(found.as_dict())
+        return
+    _show(found, sources)
+    tell("The score is the best of many; planetoid evaluate with these settings tells what to expect.", quiet=quiet)
+
+
+def _show(found: Tuned, sources: Sources) -> None:
+    table = simple_table("parameter", right=("value",))
+    for name, value in found.parameters.items():
+        table.add_row(name, _written(value))
+    print_table(table)
+    default = "" if found.default is None else f"; the defaults: {found.default.percent()}"
+    print_lines([f"Accuracy {found.score.percent()} % over {len(found.seeds)} splits, {found.trials} trials{default}."])
+    given = [
+        part
+        for option, path in (("--edges", sources.edges), ("--features", sources.features), ("--labels", sources.labels))
+        if path is not None
+        for part in (option, str(path))
+    ]
+    chosen = [part for name, value in found.parameters.items() for part in ("--set", f"{name}={_written(value)}")]
+    print_lines([shlex.join(["planetoid", "fit", *given, "--method", found.method, *chosen])])
+
+
+def _written(value: Any) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

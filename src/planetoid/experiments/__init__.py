@@ -1,0 +1,1 @@
+"""The paper's tables and figure, made again: cells, their runs, and how they are shown."""
