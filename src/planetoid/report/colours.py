@@ -32,7 +32,7 @@ def class_colours(count: int, *, dark: bool = False) -> list[str]:
 
 def _lightened(colour: str) -> str:
     lightness, a, b = _oklab(colour)
-    return _hex(0.47 + 0.47 * lightness, a, b)
+    return _hex(max(lightness + 0.03, 0.62), a, b)
 
 
 def _oklab(colour: str) -> tuple[float, float, float]:

@@ -51,7 +51,7 @@ def training_charts(history: Any) -> list[str]:
     for key, line in lines.items():
         if line is not None:
             title = {"context_loss": "Context loss", "val_accuracy": "Validation accuracy"}.get(key, key)
-            charts.append(line_chart(title, [line], "step", best="best" if key == "val_accuracy" else None))
+            charts.append(line_chart(title, [line], "step", best=key == "val_accuracy"))
     return charts
 
 

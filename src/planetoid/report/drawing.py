@@ -27,12 +27,8 @@ class Line:
     y: Sequence[float]
 
 
-def line_chart(title: str, lines: Sequence[Line], x_label: str, *, best: str | None = None) -> str:
-    """Return a chart of curves over one axis.
-
-    ``best`` marks the highest point of the first line with its value and the
-    given word, such as "best".
-    """
+def line_chart(title: str, lines: Sequence[Line], x_label: str, *, best: bool = False) -> str:
+    """Return a chart of curves over one axis; ``best`` marks and tells the highest point of the first."""
     curves = [_thinned(line) for line in lines]
     xs, ys = [x for line in curves for x in line.x], [y for line in curves for y in line.y]
     x_ticks, y_ticks = ticks(min(xs), max(xs), 5), ticks(min(ys), max(ys), 4)
@@ -50,13 +46,13 @@ def line_chart(title: str, lines: Sequence[Line], x_label: str, *, best: str | N
     for number, line in enumerate(curves):
         path = " ".join("{:.1f},{:.1f}".format(*at(x, y)) for x, y in zip(line.x, line.y, strict=True))
         parts.append(f'<polyline class="curve curve{number}" points="{path}"/>')
-    if best is not None:
+    told = ""
+    if best:
         top = int(np.argmax(lines[0].y))
-        x, y = at(lines[0].x[top], lines[0].y[top])
-        side = "end" if x > WIDTH / 2 else ""
-        parts.append(f'<circle class="best" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
-        parts.append(_text(x + (-7 if side else 7), y + 16, f"{best} {_short(lines[0].y[top])}", f"mark {side}"))
-    return _figure(title, "".join(parts), WIDTH, HEIGHT, [line.name for line in lines] if len(lines) > 1 else [])
+        x, y = lines[0].x[top], lines[0].y[top]
+        parts.append('<circle class="best" cx="{:.1f}" cy="{:.1f}" r="4"/>'.format(*at(x, y)))
+        told = f"best {_short(y)} at {x_label} {_short(x)}"
+    return _figure(title, "".join(parts), WIDTH, HEIGHT, [line.name for line in lines] if len(lines) > 1 else [], told)
 
 
 def reliability_chart(bins: Sequence[Bin], title: str) -> str:
@@ -86,7 +82,7 @@ def reliability_chart(bins: Sequence[Bin], title: str) -> str:
     parts.append(
         _text(left + inner / 2, top + inner + below + 40, "confidence in %; bars: number of nodes", "tick middle")
     )
-    return _figure(title, "".join(parts), size, top + inner + below + 46, [], narrow=True)
+    return _figure(title, "".join(parts), size, top + inner + below + 46, narrow=True)
 
 
 def ticks(low: float, high: float, about: int) -> list[float]:
@@ -99,7 +95,7 @@ def ticks(low: float, high: float, about: int) -> list[float]:
     """
     span = (high - low) or abs(high) or 1.0
     rough = span / about
-    power = 10 ** math.floor(math.log10(rough))
+    power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.95)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
@@ -126,8 +122,11 @@ def _grid_line(x1: float, y1: float, x2: float, y2: float, label: str) -> str:
     return line + _text(x1 - 6, y1 + 3.5, label, "tick end")
 
 
-def _figure(title: str, inside: str, width: float, height: float, key: Sequence[str], *, narrow: bool = False) -> str:
+def _figure(
+    title: str, inside: str, width: float, height: float, key: Sequence[str] = (), told: str = "", narrow: bool = False
+) -> str:
     named = "".join(f'<span class="key curve{number}">{escape(name)}</span>' for number, name in enumerate(key))
+    named += f"<small>{escape(told)}</small>" if told else ""
     return (
         f'<figure class="chart{" narrow" if narrow else ""}"><figcaption>{escape(title)}{named}</figcaption>'
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">{inside}</svg></figure>'

@@ -39,11 +39,12 @@ def class_name(code: int, name: str) -> str:
     return f'<span class="class c{code}"><span class="swatch"></span>{text(name)}</span>'
 
 
-def bar(share: float) -> str:
-    """Return a bar as long as a share of its cell."""
+def bar(share: float, code: int | None = None) -> str:
+    """Return a bar as long as a share of its place, in the colour of a class."""
     width = 100 * min(max(share, 0.0), 1.0)
+    kind = "bar" if code is None else f"bar c{code}"
     return (
-        '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<svg class="{kind}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect width="{width:.1f}" height="8"/></svg>'
     )
 

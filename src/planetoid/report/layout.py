@@ -17,6 +17,7 @@ EXAGGERATED, PLAIN = 150, 350  # iterations: pulled together first, then left to
 REPORT_EVERY = 25
 MAX_DIMENSION = 50  # of what neighbours are looked for in: more cost time and hardly change them
 EXACT_UP_TO = 20_000  # rows whose neighbours are searched for one by one
+BY_TREE_UP_TO = 8_000  # rows whose repulsion is quicker summed by a tree than by a grid
 
 
 def map_rows(nodes: NodeTable, max_points: int, seed: int) -> npt.NDArray[np.int64]:
@@ -79,13 +80,14 @@ def map_places(
             early_exaggeration_iter=EXAGGERATED,
             n_iter=PLAIN,
             initialization=_start(components, seed),
-            negative_gradient_method="fft" if n > 5_000 else "bh",
+            negative_gradient_method="fft" if n > BY_TREE_UP_TO else "bh",
+            theta=0.7,
             random_state=seed,
             n_jobs=n_jobs,
             callbacks=[lambda *_: advance(REPORT_EVERY)],
             callbacks_every_iters=REPORT_EVERY,
         ).fit(affinities=affinities)
-    return np.asarray(layout, dtype=np.float64)
+    return _turned(np.asarray(layout, dtype=np.float64))
 
 
 def _components(vectors: npt.NDArray[Any], seed: int) -> npt.NDArray[np.float32]:
@@ -124,6 +126,15 @@ def _start(components: npt.NDArray[np.float32], seed: int) -> npt.NDArray[np.flo
     start[:, :width] = components[:, :width]
     start *= 1e-4 / start[:, 0].std()
     return start + np.random.default_rng(seed).normal(0, 1e-6, start.shape)
+
+
+def _turned(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the map with its longer side across, as screens are."""
+    places = places - places.mean(axis=0)
+    _, axes = np.linalg.eigh(places.T @ places)
+    axes = axes[:, ::-1]
+    axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
+    return np.asarray(places @ axes)
 
 
 def _on_a_circle(n: int) -> npt.NDArray[np.float64]:

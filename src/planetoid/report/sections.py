@@ -40,10 +40,11 @@ def headline(model: Any, nodes: NodeTable, quality: Quality | None, record: FitR
     unsure = int((nodes.confidence < 0.5).sum())
     took = f", fitted in {_seconds(record.seconds)}" if record is not None and record.seconds else ""
     name = type(model).__name__
+    sizes = np.bincount(nodes.predicted)
     cards = [
         ("Nodes", f"{n:,}", "" if links is None else f"{links:,} links"),
         ("Labelled", f"{labelled:,}", f"{percent(labelled / n)} of the nodes") if nodes.has_record else None,
-        ("Classes", f"{nodes.n_classes:,}", ""),
+        ("Classes", f"{nodes.n_classes:,}", f"most predicted: {nodes.class_names[sizes.argmax()]}"),
         ("Method", name, f"{CLASSES[name][0]}{took}" if name in CLASSES else took.lstrip(", ")),
         ("Mean confidence", percent(float(nodes.confidence.mean())), f"{unsure:,} nodes below 50 %"),
     ]
@@ -51,10 +52,7 @@ def headline(model: Any, nodes: NodeTable, quality: Quality | None, record: FitR
         low, high = quality.interval
         told = f"95 % interval {100 * low:.1f} to {100 * high:.1f}, on {quality.n:,} nodes"
         cards.append(("Accuracy", percent(quality.accuracy), told))
-    return "".join(
-        f'<div class="card"><dt>{text(name)}</dt><dd>{text(value)}<small>{text(more)}</small></dd></div>'
-        for name, value, more in (card for card in cards if card is not None)
-    )
+    return "".join(_card(*card) for card in cards if card is not None)
 
 
 def classes_section(nodes: NodeTable, quality: Quality | None) -> str:
@@ -67,13 +65,13 @@ def classes_section(nodes: NodeTable, quality: Quality | None) -> str:
     if nodes.has_record:
         heads.append("labelled")
     if quality is not None:
-        heads += ["found of it", "right of predicted", "measured on"]
+        heads += ["accuracy", "precision", "measured on"]
     rows = []
     for code in np.argsort(-sizes, kind="stable").tolist():
         share = sizes[code] / n
         confidence = sure[code] if sizes[code] else float("nan")
         row = [class_name(code, nodes.class_names[code]), f"{sizes[code]:,}"]
-        row += [bar(sizes[code] / sizes.max()) + f"<span>{percent(share)}</span>", percent(confidence)]
+        row += [bar(sizes[code] / sizes.max(), code) + f"<span>{percent(share)}</span>", percent(confidence)]
         if nodes.has_record:
             row.append(f"{learned[code]:,}")
         if quality is not None:
@@ -82,8 +80,8 @@ def classes_section(nodes: NodeTable, quality: Quality | None) -> str:
         rows.append(row)
     told = "How the labels that were predicted are distributed."
     if quality is not None:
-        told += " <em>Found of it</em>: share of the class that was recognised (recall). "
-        told += "<em>Right of predicted</em>: share of these predictions that is true (precision)."
+        told += " <em>Accuracy</em>: the share of a class that was recognised (its recall). "
+        told += "<em>Precision</em>: the share of its predictions that is right."
     numeric = [column for column in range(1, len(heads)) if column != 2]
     return section("classes", "Classes", table(heads, rows, name="class-table", numeric=numeric), told)
 
@@ -138,9 +136,9 @@ def next_section(
         lines.append([*line, bar(score / (scores[0] or 1.0)) + f"<span>{score:.3f}</span>"])
     first_number = 1 if nodes.degrees is None else 2
     numeric = [first_number + 1, first_number + 3, *([1] if nodes.degrees is not None else [])]
-    central = ", and that many others hang on," if nodes.degrees is not None else ""
+    central = " and that many others are linked to" if nodes.degrees is not None else ""
     told = (
-        f"A label helps most on nodes that the model is unsure of{central} first. The file has "
+        f"A label helps most on nodes that the model is unsure of{central}: these come first. The file has "
         f"{len(rows):,} of them with an empty column <code>label</code>: fill it in, add your earlier labels, "
         "and fit again."
     )
@@ -181,6 +179,11 @@ def reproduce_section(model: Any, record: FitRecord | None, versions: dict[str, 
     inside += f"<h3>Parameters of {text(type(model).__name__)}</h3>{definitions(parameters)}"
     inside += f"<h3>Versions</h3>{definitions(versions.items())}<h3>Map</h3><p>{text(layout)}</p>"
     return section("reproduce", "To reproduce it", inside)
+
+
+def _card(name: str, value: str, more: str) -> str:
+    kind = ' class="long"' if len(value) > 11 else ""
+    return f'<div class="card"><dt>{text(name)}</dt><dd{kind}>{text(value)}<small>{text(more)}</small></dd></div>'
 
 
 def _matrix(nodes: NodeTable, quality: Quality) -> str:

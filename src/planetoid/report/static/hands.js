@@ -53,7 +53,7 @@ function handle(map, canvas, { hover, pick }) {
   };
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);
-  canvas.addEventListener("pointerleave", () => hover(-1, -1));
+  canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hover(-1, -1); });
   canvas.addEventListener("dblclick", (event) => map.zoomAt(1.8, ...at(event)));
 
   // A wheel that began to turn above or below the map goes on moving the page.

@@ -4,6 +4,21 @@ const FULL = 65535;
 const LEVELS = 8; // of confidence
 const CLOSEST = 200; // times the size at which everything fits
 
+// Width and height of the map as parts of the unit square, which it stands in the middle of.
+function extentOf(places) {
+  const low = [FULL, FULL], high = [0, 0];
+  for (let k = 0; k < places.length; k++) {
+    low[k % 2] = Math.min(low[k % 2], places[k]);
+    high[k % 2] = Math.max(high[k % 2], places[k]);
+  }
+  return [0, 1].map((k) => Math.max(0.05, (high[k] - low[k]) / FULL));
+}
+
+function fitTo(canvas, width, height) {
+  if (canvas.width !== Math.round(width)) canvas.width = Math.round(width);
+  if (canvas.height !== Math.round(height)) canvas.height = Math.round(height);
+}
+
 class NodeMap {
   constructor(data, box, points, marks) {
     Object.assign(this, { data, box, points, marks });
@@ -13,9 +28,16 @@ class NodeMap {
     this.view = { zoom: 1, x: 0.5, y: 0.5 }; // the place in the middle of the canvas
     this.fade = true;
     this.level = new Uint8Array(data.n);
-    for (let i = 0; i < data.n; i++) this.level[i] = Math.min(LEVELS - 1, Math.floor(data.confidence[i] * LEVELS));
+    // Confidence as compared with the other nodes: some methods are modest, and their maps would be all faint.
+    const sorted = data.confidence.slice().sort();
+    const low = sorted[Math.floor(0.05 * (data.n - 1))], high = sorted[Math.ceil(0.95 * (data.n - 1))];
+    for (let i = 0; i < data.n; i++) {
+      const sure = (data.confidence[i] - low) / (high - low || 1);
+      this.level[i] = Math.max(0, Math.min(LEVELS - 1, Math.floor(sure * LEVELS)));
+    }
     this.labelled = [];
     for (let i = 0; i < data.n; i++) if (data.given[i] >= 0) this.labelled.push(i);
+    this.extent = extentOf(data.places);
     this.hovered = -1;
     this.selected = -1;
     this.beside = new Uint32Array(0); // neighbours of the selected one
@@ -37,12 +59,9 @@ class NodeMap {
     const { width, height } = this.box.getBoundingClientRect();
     this.width = Math.max(1, width);
     this.height = Math.max(1, height);
-    this.ratio = Math.min(2, window.devicePixelRatio || 1);
-    for (const canvas of [this.points, this.marks]) {
-      canvas.width = Math.round(this.width * this.ratio);
-      canvas.height = Math.round(this.height * this.ratio);
-    }
-    this.side = Math.min(this.width, this.height) - 28;
+    this.sharp = Math.min(2, window.devicePixelRatio || 1);
+    fitTo(this.marks, this.width * this.sharp, this.height * this.sharp);
+    this.side = Math.max(40, Math.min((this.width - 32) / this.extent[0], (this.height - 32) / this.extent[1]));
     this.redraw();
   }
 
@@ -82,6 +101,12 @@ class NodeMap {
   look(zoom, x, y) {
     this.view = { zoom, x: Math.max(-0.2, Math.min(1.2, x)), y: Math.max(-0.2, Math.min(1.2, y)) };
     this.points.classList.toggle("zoomed", zoom > 1.01);
+    this.moving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.moving = false;
+      if (this.ratio < this.sharp) this.redraw();
+    }, 160);
     this.redraw();
     this.onmove();
   }
@@ -130,22 +155,30 @@ class NodeMap {
 
   // Radius of a point in CSS pixels: smaller where there are many, larger as one comes closer.
   get radius() {
-    const room = Math.sqrt(Math.min(1.2, this.side / 700));
+    const room = Math.sqrt(Math.min(1.2, Math.min(this.width, this.height) / 600));
     const far = room * Math.max(1.3, Math.min(4.2, 26 / this.data.n ** 0.26));
     return Math.min(9, far * Math.max(1, this.view.zoom) ** 0.3);
   }
 
   draw() {
-    const { painter, data, ratio, group, shown, colours, level } = this;
+    const began = performance.now();
+    // A screen of fine pixels that cannot be filled in time is drawn coarser until the map comes to rest.
+    const ratio = this.ratio = this.moving && this.slow ? 1 : this.sharp;
+    fitTo(this.points, this.width * ratio, this.height * ratio);
+    this.paint(ratio);
+    if (this.moving && ratio > 1 && performance.now() - began > 12) this.slow = true;
+  }
+
+  paint(ratio) {
+    const { painter, data, group, shown, colours, level } = this;
     const radius = this.radius * ratio;
     const style = getComputedStyle(document.documentElement);
-    painter.resize(this.points.width, this.points.height, Math.ceil(3 * radius) + 8);
+    painter.resize(this.points.width, this.points.height, Math.ceil(2 * radius) + 8);
     painter.clear(pixelOf(style.getPropertyValue("--map")));
     const made = [];
     for (let l = 0; l < LEVELS; l++) {
       const sure = (l + 0.5) / LEVELS;
-      const stamp = this.fade ? stamps(radius * (0.5 + 0.6 * sure), 0, 0.12 + 0.83 * sure ** 1.3) : stamps(radius, 0, 0.9);
-      made.push(painter.prepare(stamp));
+      made.push(this.fade ? painter.stamp(radius * (0.62 + 0.45 * sure), 0, 0.25 + 0.7 * sure) : painter.stamp(radius, 0, 0.9));
     }
     const scale = this.scale * ratio / FULL;
     const left = this.points.width / 2 - this.view.x * this.scale * ratio;
@@ -154,8 +187,8 @@ class NodeMap {
     for (let i = 0; i < data.n; i++) {
       if (shown[group[i]]) painter.disc(left + places[2 * i] * scale, top + places[2 * i + 1] * scale, made[level[i]], colours[group[i]]);
     }
-    const disc = painter.prepare(stamps(radius * 1.15, 0, 1));
-    const ring = painter.prepare(stamps(radius * 1.15 + 1.7 * ratio, radius * 1.15 + 0.1 * ratio, 1));
+    const disc = painter.stamp(radius * 1.05, 0, 1);
+    const ring = painter.stamp(radius * 1.05 + 1.4 * ratio, radius * 1.05, 1);
     const ink = pixelOf(style.getPropertyValue("--ink"));
     for (const i of this.labelled) {
       if (!shown[group[i]]) continue;
@@ -167,11 +200,11 @@ class NodeMap {
   }
 
   drawMarks() {
-    const { over, ratio } = this;
-    const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
-    over.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const { over, sharp } = this;
+    const style = getComputedStyle(document.documentElement);
+    over.setTransform(sharp, 0, 0, sharp, 0, 0);
     over.clearRect(0, 0, this.width, this.height);
-    over.strokeStyle = ink;
+    over.strokeStyle = style.getPropertyValue("--accent").trim();
     if (this.selected >= 0) {
       const [x, y] = this.screenOf(this.selected);
       over.globalAlpha = 0.45;
@@ -180,9 +213,10 @@ class NodeMap {
       for (const i of this.beside) { over.moveTo(x, y); over.lineTo(...this.screenOf(i)); }
       over.stroke();
       over.globalAlpha = 1;
-      for (const i of this.beside) this.mark(i, this.radius + 2, 1.5);
-      this.mark(this.selected, this.radius + 5, 3);
+      for (const i of this.beside) this.mark(i, this.radius + 1.5, 2);
+      this.mark(this.selected, this.radius + 5, 3.5);
     }
+    over.strokeStyle = style.getPropertyValue("--ink").trim();
     if (this.hovered >= 0 && this.hovered !== this.selected) this.mark(this.hovered, this.radius + 3, 2);
   }
 

@@ -84,6 +84,7 @@ function startMap() {
     map.selected = i;
     map.beside = i < 0 ? new Uint32Array(0) : panels.neighboursOf(i);
     card.hidden = i < 0;
+    $("node-hint").hidden = i >= 0;
     if (i >= 0) {
       card.replaceChildren(...panels.card(i, choose, () => choose(-1)));
       card.scrollTop = 0;
@@ -92,7 +93,7 @@ function startMap() {
     map.remark();
   };
   map.onmove = () => hover(-1, -1);
-  handle(map, $("points"), { hover, pick: (x, y, reach) => choose(map.pointAt(x, y, reach), false) });
+  handle(map, $("points"), { hover, pick: (x, y, reach) => { choose(map.pointAt(x, y, reach), false); hover(x, y, reach); } });
 
   const modes = colourings(data);
   const use = (chosen) => {
@@ -114,7 +115,10 @@ function startMap() {
     $("confidence").setAttribute("aria-pressed", String(map.fade));
     map.redraw();
   });
-  const search = new Search(data, panels, $("search"), $("found"), choose);
+  const search = new Search(data, panels, $("search"), $("found"), (i) => {
+    $("canvas-box").scrollIntoView({ block: "nearest" });
+    choose(i);
+  });
   for (const one of document.querySelectorAll("[data-point]")) {
     one.addEventListener("click", () => {
       $("map").scrollIntoView();

@@ -33,18 +33,24 @@ class Painter {
   // Takes the size of the canvas and a margin, so that a disc at the edge needs no test for each of its pixels.
   resize(width, height, margin) {
     if (this.image && this.width === width && this.height === height && this.margin >= margin) return;
-    Object.assign(this, { width, height, margin });
+    Object.assign(this, { width, height, margin, kept: new Map() });
     this.stride = width + 2 * margin;
     this.image = new ImageData(this.stride, height + 2 * margin);
     this.pixels = new Uint32Array(this.image.data.buffer);
   }
 
-  // Makes stamps fit for the width of the block.
-  prepare(stamp) {
-    for (const one of stamp.phases) {
-      for (let k = 0; k < one.offsets.length; k++) one.offsets[k] = one.dy[k] * this.stride + one.dx[k];
+  // Returns stamps fit for the width of the block, those of the last views from memory.
+  stamp(radius, inner, opacity) {
+    const key = `${radius} ${inner} ${opacity}`;
+    if (!this.kept.has(key)) {
+      if (this.kept.size > 100) this.kept.clear();
+      const made = stamps(radius, inner, opacity);
+      for (const one of made.phases) {
+        for (let k = 0; k < one.offsets.length; k++) one.offsets[k] = one.dy[k] * this.stride + one.dx[k];
+      }
+      this.kept.set(key, made);
     }
-    return stamp;
+    return this.kept.get(key);
   }
 
   clear(colour) {
