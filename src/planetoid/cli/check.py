@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -30,6 +30,7 @@ def check(sources: Sources, new_nodes: NewNodes = False, as_json: AsJson = False
       [bold]planetoid check --edges e.csv --features f.parquet --labels l.csv[/bold]
       [bold]planetoid check --edges e.tsv --no-header edges --labels l.csv --json[/bold]
     """
+    sources.require(labels=False)
     report = examine(sources, new_nodes=new_nodes, quiet=quiet)
     if as_json:
         print_json(report)
@@ -46,7 +47,7 @@ def examine(sources: Sources, *, new_nodes: bool = False, quiet: bool = False) -
     notes: list[str] = []
     with noted(notes, quiet=True):
         try:
-            data = read_data(sources, quiet=quiet, labels_needed=False)
+            data = read_data(sources, quiet=quiet)
         except DataError as error:
             return {"usable": False, "errors": _all_errors(sources, str(error), quiet), "warnings": notes}
     return {"errors": [], "warnings": notes} | _examine(data, new_nodes, quiet)
@@ -83,37 +84,42 @@ def _faults(data: Data, found: dict[str, Any]) -> list[str]:
 
 
 def _all_errors(sources: Sources, first: str, quiet: bool) -> list[str]:
-    """Look at each file alone, since the first that was wrong need not be the only one."""
+    """Look at each other file alone, since the one that was wrong need not be the only one."""
+    errors = [in_options(first)]
+    for role, path in sources.files():
+        if str(path) in first:
+            continue
+        try:
+            with working(f"reading {path}", quiet=quiet):
+                _read_alone(sources, role, path)
+        except PlanetoidError as error:
+            errors.append(in_options(str(error)))
+    return list(dict.fromkeys(errors))
+
+
+def _read_alone(sources: Sources, role: str, path: Path) -> None:
+    """Read a file as if there were no other."""
+    from planetoid.cli.inputs import read_feature_file
     from planetoid.io import read_labels
     from planetoid.io.edges import read_edges
-    from planetoid.io.features import read_features
 
-    columns = {"source": sources.source_column, "target": sources.target_column, "weight": sources.weight_column}
-    readers: dict[str, Callable[[Any], Any]] = {
-        "edges": lambda path: read_edges(path, header=sources.has_header("edges"), **columns),
-        "features": lambda path: read_features(
+    if role == "features":
+        read_feature_file(sources, None)
+    elif role == "edges":
+        read_edges(
             path,
-            id_column=sources.id_column_of("features"),
-            names=sources.wanted_features(),
-            header=sources.has_header("features") if sources.is_table("features") else None,
-            format=sources.features_format,
-        ),
-    }
-    for role in ("labels", "validation"):
-        readers[role] = lambda path, role=role: read_labels(
+            source=sources.source_column,
+            target=sources.target_column,
+            weight=sources.weight_column,
+            header=sources.has_header(role),
+        )
+    else:
+        read_labels(
             path,
             id_column=sources.id_column_of(role),
             label_column=sources.label_column,
             header=sources.has_header(role),
         )
-    errors = [in_options(first)]
-    for role, path in sources.files():
-        try:
-            with working(f"reading {path}", quiet=quiet):
-                readers[role](path)
-        except PlanetoidError as error:
-            errors.append(in_options(str(error)))
-    return list(dict.fromkeys(errors))
 
 
 def _as_text(report: dict[str, Any]) -> list[str]:

@@ -49,6 +49,7 @@ def compare(
     from planetoid.cli.settings import parse_settings, settings_by_method
     from planetoid.progress import progress
 
+    sources.require(labels=True)
     given = parse_settings(settings)
     wanted = None if method is None else check_names(method)
     notes: list[str] = []
@@ -98,7 +99,7 @@ def recommend(rows: list[dict[str, Any]]) -> tuple[str, str]:
         return chosen["method"], (
             f"Take {chosen['method']}: with {chosen['accuracy']['mean']:.1%} it is as good as {best['method']} "
             f"({mean:.1%}) within one standard error ({error:.1%}), and quicker "
-            f"({chosen['seconds']:.2g} s instead of {best['seconds']:.2g} s)."
+            f"({chosen['seconds']:.2g} s instead of {best['seconds']:.2g} s); more --splits may tell them apart."
         )
     others = "the best" if len(as_good) == 1 else "the best, and none as good within one standard error is quicker"
     told = "" if sd is None else f" (standard error {error:.1%})"
@@ -115,7 +116,7 @@ def _show(outcomes: list[Outcome], skipped: dict[str, str], protocol: Protocol, 
     chosen, why = recommend(rows) if rows else (None, "")
     if as_json and outcomes:
         results = [outcome.result.as_dict() for outcome in measured if outcome.result is not None]
-        told = {"protocol": protocol.in_words(), "ranking": rows, "recommended": chosen, "why": why}
+        told: dict[str, Any] = {"protocol": protocol.in_words(), "ranking": rows, "recommended": chosen, "why": why}
         told |= {"failed": failed, "skipped": skipped, "warnings": notes, "warnings_of_methods": warned(measured)}
         print_json({**told, "results": results})
         return len(rows)

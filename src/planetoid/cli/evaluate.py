@@ -67,6 +67,7 @@ def evaluate(
     from planetoid.cli.settings import parse_settings, settings_by_method
     from planetoid.progress import progress
 
+    sources.require(labels=True)
     given = parse_settings(settings)
     methods = [] if method == "auto" else check_names(method)
     if methods:
@@ -170,7 +171,7 @@ def _show(outcomes: list[Outcome], classes: list[Any], protocol: Protocol, notes
         _print_details(method, row, names)
     print_lines([how_measured(protocol, outcomes)])
     for method, texts in warned(outcomes).items():
-        print_lines([f"{method} warned: {text}" for text in texts[:2]])
+        print_lines([f"{method} warned: {texts[0]}"])
 
 
 def _details(method: str, outcomes: list[Outcome], names: list[str]) -> dict[str, Any]:

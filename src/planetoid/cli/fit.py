@@ -64,6 +64,7 @@ def fit(
     from planetoid.cli.inputs import read_data
     from planetoid.cli.settings import parse_settings
 
+    sources.require(labels=True)
     given = parse_settings(settings)
     if method != "auto":
         method = _checked_method(method, new_nodes, given)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.cli.console import working
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError
 
 if TYPE_CHECKING:
     from planetoid.cli.sources import Sources
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from planetoid.ids import NodeIds
     from planetoid.io import FeatureTable
 
-__all__ = ["Data", "read_data"]
+__all__ = ["Data", "read_data", "read_feature_file"]
 
 SPARSE_BELOW = 0.1  # share of entries other than zero below which a table becomes a sparse matrix
 BLOCK_ROWS = 4096
@@ -84,12 +84,8 @@ class Data:
         return Dataset(name, self.graph, self.X, codes, tuple(map(str, classes.tolist())))
 
 
-def read_data(sources: Sources, *, quiet: bool = False, labels_needed: bool = True) -> Data:
+def read_data(sources: Sources, *, quiet: bool = False) -> Data:
     """Read all files: the nodes are those with an edge and those with features; labels find them by id."""
-    if sources.edges is None and sources.features is None:
-        raise ParameterError("there is nothing to learn from: give --edges, --features or both")
-    if sources.labels is None and labels_needed:
-        raise ParameterError("--labels is missing: a table of id and label, for the nodes whose label is known")
     table = None
     if sources.features is not None and sources.format_of_features() in ("npz", "svmlight"):
         table = _read_features(sources, None, quiet)  # whose ids are the row numbers
@@ -156,20 +152,24 @@ def _feature_ids(sources: Sources, table: FeatureTable | None, quiet: bool) -> A
 
 
 def _read_features(sources: Sources, graph: Graph | None, quiet: bool) -> FeatureTable:
+    assert sources.features is not None
+    with working(f"reading {sources.features}", quiet=quiet):
+        return _compact(_by_name(read_feature_file(sources, graph), sources.features))
+
+
+def read_feature_file(sources: Sources, graph: Graph | None) -> FeatureTable:
+    """Read the features as they stand in the file, in the order of a graph if there is one."""
     from planetoid.io import read_features
 
     assert sources.features is not None
-    is_table = sources.is_table("features")
-    with working(f"reading {sources.features}", quiet=quiet):
-        table = read_features(
-            sources.features,
-            graph,
-            id_column=sources.id_column_of("features"),
-            names=sources.wanted_features(),
-            header=sources.has_header("features") if is_table else None,
-            format=sources.features_format,
-        )
-        return _compact(_by_name(table, sources.features))
+    return read_features(
+        sources.features,
+        graph,
+        id_column=sources.id_column_of("features"),
+        names=sources.wanted_features(),
+        header=sources.has_header("features") if sources.is_table("features") else None,
+        format=sources.features_format,
+    )
 
 
 def _by_name(table: FeatureTable, path: Path) -> FeatureTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class Outcome:
     seed : int
     result : Result or None
     truth, predicted : int arrays
-        Codes of the classes of the test nodes.
+        Codes of the classes of the test nodes; none after a failure.
     confidence : float array
         Probability of the class that was predicted.
     error : str or None
@@ -51,9 +51,9 @@ class Outcome:
     method: str
     seed: int
     result: Result | None = None
-    truth: npt.NDArray[np.int32] | None = None
-    predicted: npt.NDArray[np.int32] | None = None
-    confidence: npt.NDArray[np.float32] | None = None
+    truth: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    predicted: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    confidence: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     error: str | None = None
 
 
@@ -150,8 +150,8 @@ def confusion(outcomes: Sequence[Outcome], n_classes: int) -> npt.NDArray[np.int
 
 def calibration(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return, for each tenth of the confidence, how many predictions fall there and how many of them are right."""
-    confidence = np.concatenate([one.confidence for one in outcomes if one.confidence is not None])
-    right = np.concatenate([np.asarray(one.truth == one.predicted) for one in outcomes])
+    confidence = np.concatenate([one.confidence for one in outcomes])
+    right = np.concatenate([one.truth == one.predicted for one in outcomes])
     bins = np.clip(np.ceil(confidence * N_BINS).astype(np.int64) - 1, 0, N_BINS - 1)
     return [
         {

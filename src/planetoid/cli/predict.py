@@ -85,7 +85,7 @@ def predict(
         table = PredictionTable(
             fitted.classes_,
             all_probabilities=all_probabilities,
-            integer_ids=_integer_ids(fitted, new, out),
+            integer_ids=_integer_ids(fitted, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)),
         )
         with opened(out, table.schema, as_json=as_json) as sink, working("predicting", quiet=quiet) as say:
             for ids, probabilities in _of_new(fitted, new) if new is not None else _of_fitted(fitted, nodes):
@@ -124,10 +124,11 @@ def _of_new(model: GraphClassifier, new: NewRows) -> Iterator[tuple[Any, Any]]:
         yield piece.ids.to_arrow(), model.predict_proba(piece.X)
 
 
-def _integer_ids(model: GraphClassifier, new: NewRows | None, out: Path) -> bool:
+def _integer_ids(model: GraphClassifier, new: NewRows | None, *, typed: bool) -> bool:
+    """Tell whether to write ids as integers, which text does not tell apart."""
     if new is None:
         return model.node_ids_.kind in ("range", "int")
-    return out.suffix.lower() == ".parquet" and new.has_integer_ids()  # text is the same either way
+    return typed and new.has_integer_ids()
 
 
 def _summary(table: PredictionTable, out: Path) -> str:

@@ -99,9 +99,12 @@ class TextSink(Sink):
             csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=style)
             for style in ("none", "needed")
         )
-        self.write(pa.table([[name] for name in schema.names], names=schema.names))
+        self._header: pa.Table | None = pa.table([[name] for name in schema.names], names=schema.names)
 
     def write(self, table: pa.Table) -> None:
+        if self._header is not None:  # not before there are rows: an error may come first
+            header, self._header = self._header, None
+            self.write(header)
         try:
             text = self._as_bytes(table, self._plain)
         except pa.ArrowInvalid:  # a text has a separator or a quote in it; then Arrow puts all of them in quotes

@@ -56,6 +56,13 @@ class Sources:
         if self.ignore and not (self.features is not None and self.is_table("features")):
             raise ParameterError("--ignore names columns of --features, which has to be a table")
 
+    def require(self, *, labels: bool) -> None:
+        """Refuse options that name too few files."""
+        if self.edges is None and self.features is None:
+            raise ParameterError("there is nothing to learn from: give --edges, --features or both")
+        if labels and self.labels is None:
+            raise ParameterError("--labels is missing: a table of id and label, for the nodes whose label is known")
+
     def files(self) -> list[tuple[str, Path]]:
         """Return what each file is, and the file."""
         return [(role, path) for role in ROLES if (path := getattr(self, role)) is not None]

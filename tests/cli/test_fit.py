@@ -1,0 +1,261 @@
+"""``planetoid fit``: what is saved, by which method, with which labels; and what is refused before the work."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.conftest import QUICK
+
+import planetoid as pl
+from planetoid.cli import choosing, settings
+from planetoid.cli import fit as fit_command
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning
+from planetoid.record import read_record
+
+RUN = "from planetoid.cli.main import run\nrun()"
+
+
+def predictions(done, model, out):
+    done("predict", model, "--out", out, "--quiet")
+    return pd.read_csv(out, dtype={"id": str}).set_index("id")
+
+
+def test_the_model_is_what_the_library_fits(files, models, done, tmp_path):
+    """Same files, same seed, same parameters: the same probabilities."""
+    table = predictions(done, models("lp"), tmp_path / "p.csv")
+    graph = pl.Graph.from_file(files.edges, nodes=files.names)
+    with pytest.warns(PlanetoidWarning, match="can say nothing about"):
+        model = pl.LabelPropagation().fit(y=pl.read_labels(files.labels, graph), graph=graph)
+    assert table.index.tolist() == files.names.tolist()  # in the order of counting
+    assert table.label.tolist() == model.predict().tolist()
+    assert np.allclose(table.probability, model.predict_proba().max(axis=1))
+    assert np.allclose(table.runner_up_probability, np.sort(model.predict_proba(), axis=1)[:, -2])
+
+
+def test_ids_columns_and_layout_do_not_matter(files, done, tmp_path):
+    """String ids, or integers with columns and rows shuffled and edges as TSV without header."""
+    model = tmp_path / "first"
+    done("fit", *files.all(), "--method", "planetoid-t", *QUICK, "--out", model, "--quiet")
+    first = predictions(done, model, tmp_path / "first.csv")
+
+    def number(ids):
+        return [int(name.removeprefix("paper_")) for name in ids]
+
+    generator = np.random.default_rng(0)
+    edges = pd.read_csv(files.edges).sample(frac=1, random_state=1)
+    edges = edges.assign(source=number(edges.source), target=number(edges.target))
+    edges[["target", "source"]].to_csv(tmp_path / "e.tsv", sep="\t", header=False, index=False)
+    features = pd.read_parquet(files.features).sample(frac=1, random_state=2)
+    features["id"] = number(features["id"])
+    features[generator.permutation(features.columns)].to_csv(tmp_path / "f.csv", index=False)
+    labels = pd.read_csv(files.labels).sample(frac=1, random_state=3)
+    labels.assign(id=number(labels.id))[["label", "id"]].to_csv(tmp_path / "l.csv", index=False)
+    command = ["--edges", tmp_path / "e.tsv", "--features", tmp_path / "f.csv", "--labels", tmp_path / "l.csv"]
+    done("fit", *command, "--method", "planetoid-t", *QUICK, "--out", tmp_path / "second", "--quiet")
+    second = predictions(done, tmp_path / "second", tmp_path / "second.csv")
+    second.index = [f"paper_{k}" for k in second.index]
+    pd.testing.assert_frame_equal(first, second.rename_axis("id"), check_exact=True)
+
+
+def test_the_record_tells_where_the_model_comes_from(files, done, tmp_path):
+    out = tmp_path / "some" / "where"
+    command = ["fit", *files.all(), "--method", "lp", "--validation", files.validation, "--out", out]
+    done(*command)
+    record = read_record(out)
+    labels = pd.read_csv(files.labels).set_index("id").label
+    classes = pl.load(out).classes_
+    known = {files.names[row]: classes[code] for row, code in enumerate(record.y) if code >= 0}
+    assert known == labels.to_dict()
+    held = {files.names[row]: classes[code] for row, code in enumerate(record.validation) if code >= 0}
+    assert held == pd.read_csv(files.validation).set_index("id").label.to_dict()
+    assert record.neighbours(3).tolist() == files.data.graph.neighbors(3).tolist()
+    assert shlex.split(record.command) == ["planetoid", *map(str, command)]
+    assert [entry["role"] for entry in record.inputs] == ["edges", "features", "labels", "validation"]
+    assert dict(record.facts)["labels"] == "36 of 240 nodes (15.0%)"
+    assert any("without an edge" in note for note in record.notes)
+    assert record.seconds > 0
+    assert record.versions["planetoid"] == pl.__version__
+
+
+def test_summary_as_json(files, done, tmp_path):
+    command = ["fit", *files.all(), "--method", "lp", "--validation", files.validation, "--out", tmp_path / "m"]
+    result = done(*command, "--json", "--quiet")
+    assert result.stderr == ""
+    told = json.loads(result.stdout)
+    assert told["method"] == "lp"
+    assert told["labels"] == 36
+    assert told["validation"] == 40
+    truth = pd.read_csv(files.validation).set_index("id").label
+    predicted = predictions(done, tmp_path / "m", tmp_path / "p.csv").label[truth.index]
+    assert told["validation_accuracy"] == pytest.approx((predicted == truth).mean())
+    assert told["stopped_by_validation"] is False
+
+
+def test_held_out_labels_are_not_learned_from(files, done, tmp_path):
+    done("fit", *files.all(), "--method", "lp", "--hold-out", "0.25", "--seed", "3", "--out", tmp_path / "m")
+    record = read_record(tmp_path / "m")
+    labels = pd.read_csv(files.labels).id.tolist()
+    learned, held = (set(files.names[codes >= 0]) for codes in (record.y, record.validation))
+    assert not learned & held
+    assert learned | held == set(labels)
+    assert np.bincount(record.validation[record.validation >= 0]).tolist() == [3, 3, 3]
+
+
+def test_early_stopping_uses_the_validation_labels(files, done, tmp_path):
+    told = done("fit", *files.all(), *QUICK, "--hold-out", "0.3", "--out", tmp_path / "m").stdout
+    assert "which it was stopped by" in told
+    assert any("val_accuracy" in record for record in pl.load(tmp_path / "m").history_)
+
+
+def test_seed_settings_and_preset_reach_the_method(files, done, refused, tmp_path, monkeypatch):
+    done("fit", *files.graph(), "--method", "planetoid-g", *QUICK, "--seed", "7", "--out", tmp_path / "m")
+    model = pl.load(tmp_path / "m")
+    assert (model.random_state, model.dimension, model.steps) == (7, 16, 20)
+    asked = []
+
+    def from_preset(cls, name, **overrides):
+        asked.append((name, overrides))
+        return cls(**overrides)
+
+    monkeypatch.setattr(pl.LabelPropagation, "from_preset", classmethod(from_preset))
+    command = ["fit", *files.graph(), "--method", "lp", "--preset", "tuned/cora", "--set", "max_iter=7"]
+    done(*command, "--out", tmp_path / "n")
+    assert asked == [("tuned/cora", {"n_jobs": 1, "max_iter": 7})]
+    monkeypatch.undo()
+    assert "there is no preset 'no/such'" in refused(
+        "fit", *files.graph(), "--method", "lp", "--preset", "no/such", "--out", tmp_path / "o"
+    )
+
+
+@pytest.mark.parametrize(("given", "method"), [("all", "planetoid-t"), ("graph", "planetoid-g"), ("words", "feat")])
+def test_auto_chooses_by_what_there_is(files, done, tmp_path, given, method):
+    quick = QUICK if method != "feat" else ()
+    result = done("fit", *getattr(files, given)(), *quick, "--out", tmp_path / "m", "--json")
+    told = json.loads(result.stdout)
+    assert told["method"] == method
+    assert told["why"] in result.stderr
+    assert pl.load(tmp_path / "m").node_ids_.to_numpy()[0].startswith("paper_")
+
+
+def test_rules_of_auto():
+    def chosen(**situation):
+        return choosing.choose(
+            choosing.Situation(**{"n_nodes": 100, "has_edges": True, "has_features": True} | situation)
+        )[0]
+
+    assert chosen() == "planetoid-t"
+    assert chosen(new_nodes=True) == "planetoid-i"
+    assert chosen(has_edges=False, new_nodes=True) == "feat"
+    assert chosen(has_features=False) == "planetoid-g"
+    assert chosen(has_features=False, n_nodes=choosing.LARGE + 1) == "lp"
+    with pytest.raises(ParameterError, match="--new-nodes needs --features"):
+        chosen(has_features=False, new_nodes=True)
+    with pytest.raises(DataError, match="neither edges nor features"):
+        chosen(has_features=False, has_edges=False)
+    assert set(choosing.QUICK_FIRST) == set(pl.METHODS)
+
+
+def test_settings_are_read_as_what_they_are():
+    given = ["a=1", "b=0.5", "c=1e-3", "d=true", "e=None", 'f="x y"', "g=sgd", "h=.5", "i = 2 ", "j=a=b"]
+    values = [1, 0.5, 0.001, True, None, "x y", "sgd", 0.5, 2, "a=b"]
+    assert settings.parse_settings(given) == dict(zip("abcdefghij", values, strict=True))
+    for wrong, told in ((["steps"], "KEY=VALUE"), (["=3"], "KEY=VALUE"), (["a=1", "a=2"], "given twice")):
+        with pytest.raises(ParameterError, match=told):
+            settings.parse_settings(wrong)
+
+
+def test_settings_go_to_the_methods_that_have_them():
+    by_method = settings.settings_by_method(["lp", "feat"], {"max_iter": 5, "feat.max_iter": 6, "C": 2.0})
+    assert by_method == {"lp": {"max_iter": 5}, "feat": {"max_iter": 6, "C": 2.0}}
+    for key, value, told in (
+        ("steps", 5, "none of lp, feat has a parameter 'steps'; known are"),
+        ("mad.mu1", 5, "'mad' is none of the methods here, lp, feat"),
+        ("feat.tol", 5, "feat has no parameter 'tol'; known are C"),
+        ("C", "much", "it is a number, such as 1.0"),
+        ("C", True, "it is a number"),
+        ("class_mass_normalization", 1, "it is true or false"),
+        ("max_iter", [1], "it is one value"),
+    ):
+        with pytest.raises(ParameterError, match=told):
+            settings.settings_by_method(["lp", "feat"], {key: value})
+
+
+def test_a_wrong_setting_ends_before_a_file_is_read(refused):
+    command = ["fit", "--edges", "nowhere.csv", "--labels", "nowhere.csv", "--method", "planetoid-g"]
+    assert "planetoid-g has no parameter 'step'; known are" in refused(*command, "--set", "step=3")
+    assert "there is no method 'planetoid'; the methods are planetoid-t" in refused(*command[:-1], "planetoid")
+    assert "fit takes one method" in refused(*command[:-1], "lp,feat")
+    assert "labels only nodes that were in the graph" in refused(*command, "--new-nodes")
+
+
+def test_a_method_needs_its_files(files, refused, tmp_path):
+    out = ["--out", tmp_path / "m"]
+    assert refused("fit", *files.graph(), "--method", "feat", *out) == "feat learns from features: give --features"
+    assert refused("fit", *files.words(), "--method", "lp", *out) == "lp learns from a graph: give --edges"
+    assert "--labels is missing" in refused("fit", "--edges", files.edges, *out)
+    both = ["--hold-out", "0.5", "--validation", files.validation]
+    assert "give one" in refused("fit", *files.graph(), *both, *out)
+    assert "it is a share" in refused("fit", *files.graph(), "--hold-out", "2", *out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_model_stays_without_force(files, done, refused, tmp_path, monkeypatch):
+    command = ["fit", *files.graph(), "--method", "lp", "--out", tmp_path / "m"]
+    done(*command)
+    (tmp_path / "m" / "mine.txt").write_text("kept")
+    with monkeypatch.context() as patch:
+        patch.setattr("planetoid.cli.inputs.read_data", lambda *_, **__: pytest.fail("the work began"))
+        assert refused(*command) == f"there is a model in {tmp_path / 'm'} already; --force replaces it"
+        assert (tmp_path / "m" / "mine.txt").read_text() == "kept"
+        taken = tmp_path / "file"
+        taken.write_text("")
+        assert "exists and is no model folder" in refused(*command[:-1], taken)
+        assert f"{taken} is not a folder" in refused(*command[:-1], taken / "below" / "it")
+    done(*command, "--force")
+    assert {path.name for path in (tmp_path / "m").iterdir()} == {
+        *("model.json", "tensors.safetensors", "record.json", "record.safetensors")
+    }
+
+
+def test_nothing_appears_when_the_record_cannot_be_written(files, refused, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("planetoid.record.write_record", full)
+    told = refused("fit", *files.graph(), "--method", "lp", "--out", tmp_path / "m")
+    assert told == f"cannot write the model to {tmp_path / 'm'}: No space left on device"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file size are POSIX's")
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_no_room_for_the_file(files, models, tmp_path, command):
+    """A limit on the size of files stands for a full disk, all the way down to the system call."""
+    arguments = {
+        "fit": ["fit", *files.words(), "--method", "feat", "--out", tmp_path / "m"],
+        "predict": ["predict", models("feat"), "--out", tmp_path / "p.csv"],
+    }[command]
+    limited = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", sys.executable, "-c", RUN, *map(str, arguments)]
+    ended = subprocess.run(limited, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 2, ended.stderr
+    assert "cannot write" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_file_is_told_by_line(files, refused, tmp_path):
+    (tmp_path / "e.csv").write_text('source,target\na,b\n"c,d\n')
+    told = refused("fit", "--edges", tmp_path / "e.csv", "--labels", files.labels, "--out", tmp_path / "m")
+    assert "e.csv, line 3: a quote is opened and not closed" in told
+    (tmp_path / "l.csv").write_text("id,kind,group\na,x,1\nb,y,2\n")
+    told = refused("fit", "--edges", files.edges, "--labels", tmp_path / "l.csv", "--out", tmp_path / "m")
+    assert told.endswith("which of the 2 other columns is the label? Say --label-column NAME")
+
+
+def test_codes_follow_the_classes():
+    labels = np.array(["b", None, "a"], dtype=object)
+    assert fit_command._codes(labels, np.array(["a", "b"])).tolist() == [1, -1, 0]
