@@ -44,7 +44,9 @@ def in_process(code, *arguments):
     )
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help"), ("datasets", "--help"), ("--version",)])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("demo", "--help"), ("datasets", "--help"), ("fit", "--help"), ("--version",)]
+)
 def test_help_loads_nothing_heavy(arguments):
     code = (
         "import sys\n"
@@ -63,7 +65,7 @@ def test_help_loads_nothing_heavy(arguments):
 def test_help_names_the_commands(invoke):
     done = invoke("--help")
     assert done.exit_code == 0
-    for command in ("demo", "datasets"):
+    for command in ("check", "fit", "predict", "embed", "evaluate", "compare", "demo", "datasets"):
         assert command in done.stdout
 
 
