@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from planetoid import __version__
-from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, reproduce, tune
+from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, report, reproduce, tune
 from planetoid.cli.console import in_options, tell, warnings_in_a_line
 from planetoid.errors import PlanetoidError
 
@@ -65,6 +65,7 @@ app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
+app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")

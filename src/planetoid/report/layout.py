@@ -66,8 +66,8 @@ def map_places(
     n = len(vectors)
     if n < 4 or not np.ptp(vectors, axis=0).any():
         return _on_a_circle(n)
-    from openTSNE import TSNE  # type: ignore[import-untyped]
-    from openTSNE.affinity import PrecomputedAffinities, joint_probabilities_nn  # type: ignore[import-untyped]
+    from openTSNE import TSNE
+    from openTSNE.affinity import PrecomputedAffinities, joint_probabilities_nn
 
     components = _components(vectors, seed)
     perplexity = min(PERPLEXITY, (n - 1) / 3)
@@ -111,7 +111,7 @@ def _neighbours(
             NearestNeighbors(n_neighbors=count, algorithm="brute", n_jobs=n_jobs).fit(vectors).kneighbors()
         )
         return found, distances
-    from openTSNE.nearest_neighbors import Annoy  # type: ignore[import-untyped]
+    from openTSNE.nearest_neighbors import Annoy
 
     # One thread: Annoy gives each thread a generator of its own, and another number of them another map.
     index = Annoy(vectors, count, metric="euclidean", n_jobs=1, random_state=seed)

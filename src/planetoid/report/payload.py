@@ -78,4 +78,4 @@ def _scaled(places: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
     low, high = places.min(axis=0), places.max(axis=0)
     side = max(float((high - low).max()), 1e-12)
     centred = (places - (low + high) / 2) / side + 0.5
-    return np.round(centred * STEPS).astype(np.uint16).ravel()
+    return np.asarray(np.round(centred * STEPS), dtype=np.uint16).ravel()

@@ -128,7 +128,7 @@ class Search {
     Object.assign(this, { data, panels, input, list, choose, found: [], at: 0 });
     input.addEventListener("input", () => this.look());
     input.addEventListener("focus", () => this.look());
-    input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
+    input.addEventListener("blur", () => this.close());
     input.addEventListener("keydown", (event) => this.key(event));
   }
 
