@@ -63,8 +63,8 @@ def test_every_input_gives_finite_places(vectors):
 
 
 def test_the_grid_is_used_for_many_rows(monkeypatch):
-    monkeypatch.setattr("planetoid.report.layout.BY_TREE_UP_TO", 100)
-    monkeypatch.setattr("planetoid.report.layout.EXACT_UP_TO", 100)
+    for name, value in (("BY_TREE_UP_TO", 100), ("EXACT_UP_TO", 100), ("EXAGGERATED", 75), ("PLAIN", 25)):
+        monkeypatch.setattr(f"planetoid.report.layout.{name}", value)
     vectors = clusters(60)
     places = map_places(vectors)
     assert np.array_equal(places, map_places(vectors, n_jobs=2))

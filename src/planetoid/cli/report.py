@@ -43,7 +43,7 @@ def report(
         int, typer.Option(min=1, help="Nodes on the map; of more, a sample with every labelled one.")
     ] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the map: the same seed, the same file.")] = 0,
-    jobs: Annotated[int, typer.Option(min=0, help="Threads for the map; 0: one a core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads for the map.")] = 1,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -80,7 +80,7 @@ def report(
         title=title,
         max_points=points,
         seed=seed,
-        n_jobs=jobs or -1,
+        n_jobs=jobs,
         overwrite=force,
         verbose=int(not quiet),
     )
