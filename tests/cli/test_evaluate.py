@@ -165,7 +165,7 @@ def test_compare_ranks_what_fits_and_says_why_others_do_not(files, done):
     assert told["recommended"] in ("lp", "mad", "lgc")
     assert told["failed"] == {}
     text = done(*command).stdout
-    assert "not feat: it needs features, and there are none" in text
+    assert "not feat, planetoid-t: it needs features, and there are none" in text
     assert "Take " in text
 
 
@@ -226,7 +226,7 @@ def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command):
     with subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        begun = "comparing" if command == "compare" else "planetoid-t"
+        begun = "comparing" if command == "compare" else "fitting"
         while not process.stderr.readline().startswith(begun):
             assert process.poll() is None
         time.sleep(3)

@@ -238,6 +238,17 @@ def test_no_half_file_is_left(models, refused, tmp_path, monkeypatch, error, suf
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ctrl_c_leaves_no_half_file(models, invoke, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prediction_files.PredictionTable, "rows", interrupted)
+    result = invoke("predict", models("lp"), "--out", tmp_path / "p.csv")
+    assert result.exit_code == 130
+    assert result.stderr == "interrupted\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_model_there(refused, tmp_path):
     assert "there is no model in" in refused("predict", tmp_path)
     assert "the folder does not exist" in refused("embed", tmp_path / "m", "--out", tmp_path / "e.npz")

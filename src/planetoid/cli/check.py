@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from planetoid.cli.console import in_options, noted, print_json, print_lines, working
+from planetoid.cli.console import in_options, noted, print_json, print_lines, why_not, working
 from planetoid.cli.options import AsJson, NewNodes, Quiet, takes_data
 from planetoid.cli.sources import Sources
 from planetoid.errors import DataError, PlanetoidError
@@ -131,7 +131,7 @@ def _as_text(report: dict[str, Any]) -> list[str]:
         return [*lines, "", "The data cannot be used as it is."]
     if "methods" in report:
         lines += ["", f"Methods that fit: {', '.join(report['methods'])}"]
-        lines += [f"  not {method}: {why}" for method, why in report["do_not_fit"].items()]
+        lines += [f"  {line}" for line in why_not(report["do_not_fit"])]
         lines.append(f"Recommended: {report['recommended']['method']}, because {report['recommended']['why']}.")
     if not any(name == "labels" for name, _ in report["facts"]):
         lines.append("No labels were given, and every method needs some: --labels.")

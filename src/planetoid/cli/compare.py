@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from planetoid.cli.console import noted, print_json, print_lines, print_table, simple_table, tell
+from planetoid.cli.console import noted, print_json, print_lines, print_table, simple_table, tell, why_not
 from planetoid.cli.evaluate import HoldOut, PerClass, Splits, TrainShare, how_measured, percent, summary, warned
 from planetoid.cli.options import AsJson, Jobs, Methods, NewNodes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.sources import Sources
@@ -67,17 +67,17 @@ def compare(
     finished: list[Outcome] = []
     n_tasks = len(methods) * splits
     seeds = range(seed, seed + splits)
-    with progress("", n_tasks, verbose=not quiet) as advance:
 
-        def note(outcome: Outcome) -> None:
-            finished.append(outcome)
-            advance(1, f"{outcome.method}, split {outcome.seed}")
+    def note(outcome: Outcome) -> None:
+        finished.append(outcome)
+        advance(1, f"{outcome.method}, split {outcome.seed}")
 
-        try:
+    try:
+        with progress("", n_tasks, verbose=not quiet) as advance:
             measure(methods, data.dataset(), protocol, seeds, parameters, processes(jobs, n_tasks), note)
-        except KeyboardInterrupt:
-            _show(finished, skipped, protocol, notes, as_json)
-            raise
+    except KeyboardInterrupt:
+        _show(finished, skipped, protocol, notes, as_json)
+        raise
     if _show(finished, skipped, protocol, notes, as_json) == 0:
         raise DataError("no method could be measured; the first says: " + str(finished[0].error))
 
@@ -123,7 +123,7 @@ def _show(outcomes: list[Outcome], skipped: dict[str, str], protocol: Protocol, 
     if rows:
         print_table(_ranked(rows))
     lines = [f"{method} failed: {error}" for method, error in failed.items()]
-    lines += [f"not {method}: {reason}" for method, reason in skipped.items()]
+    lines += why_not(skipped)
     if rows:
         lines += [how_measured(protocol, measured), why]
     if lines and outcomes:
@@ -134,9 +134,11 @@ def _show(outcomes: list[Outcome], skipped: dict[str, str], protocol: Protocol, 
 def _ranked(rows: list[dict[str, Any]]) -> Any:
     from planetoid.evaluation import what_it_uses
 
-    figures = ("accuracy %", "macro F1 %", "calibration error %", "splits", "seconds")
+    partly = len({row["splits"] for row in rows}) > 1  # an interrupted comparison
+    figures = ("accuracy %", "macro F1 %", "calibration\nerror %", *(("splits",) if partly else ()), "seconds")
     table = simple_table("method", "learns from", right=figures)
     for row in rows:
-        shown = (percent(row[name]) for name in ("accuracy", "macro_f1", "calibration_error"))
-        table.add_row(row["method"], what_it_uses(row["method"]), *shown, str(row["splits"]), f"{row['seconds']:.2f}")
+        shown = [percent(row[name]) for name in ("accuracy", "macro_f1", "calibration_error")]
+        shown += [str(row["splits"])] if partly else []
+        table.add_row(row["method"], what_it_uses(row["method"]), *shown, f"{row['seconds']:.2f}")
     return table

@@ -28,6 +28,7 @@ __all__ = [
     "simple_table",
     "tell",
     "warnings_in_a_line",
+    "why_not",
     "working",
     "written",
 ]
@@ -85,10 +86,22 @@ def simple_table(*left: str, right: tuple[str, ...] = ()) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in left:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", min_width=11)  # a method's name, in one piece
     for name in right:
         table.add_column(name, justify="right", no_wrap=True)
     return table
+
+
+def why_not(reasons: dict[str, str]) -> list[str]:
+    """Return a line a reason, with the methods that it keeps out.
+
+    >>> why_not({"feat": "it needs features", "lp": "it needs a graph", "tsvm": "it needs features"})
+    ['not feat, tsvm: it needs features', 'not lp: it needs a graph']
+    """
+    kept_out: dict[str, list[str]] = {}
+    for method, reason in reasons.items():
+        kept_out.setdefault(reason, []).append(method)
+    return [f"not {', '.join(methods)}: {reason}" for reason, methods in kept_out.items()]
 
 
 def check_output(path: Path, *, force: bool) -> None:

@@ -85,19 +85,19 @@ def evaluate(
     finished: list[Outcome] = []
     seeds = range(seed, seed + splits)
     jobs = processes(jobs, len(methods) * splits)
-    with progress("", len(methods) * splits, verbose=not quiet) as advance:
 
-        def note(outcome: Outcome) -> None:
-            if outcome.error is not None:
-                raise DataError(f"{outcome.method} failed on split {outcome.seed}: {outcome.error}")
-            finished.append(outcome)
-            advance(1, f"{outcome.method}, split {outcome.seed}")
+    def note(outcome: Outcome) -> None:
+        if outcome.error is not None:
+            raise DataError(f"{outcome.method} failed on split {outcome.seed}: {outcome.error}")
+        finished.append(outcome)
+        advance(1, f"{outcome.method}, split {outcome.seed}")
 
-        try:
+    try:
+        with progress("", len(methods) * splits, verbose=not quiet) as advance:
             measure(methods, data.dataset(), protocol, seeds, parameters, jobs, note)
-        except KeyboardInterrupt:
-            _show(finished, data.coded[1].tolist(), protocol, notes, as_json)
-            raise
+    except KeyboardInterrupt:
+        _show(finished, data.coded[1].tolist(), protocol, notes, as_json)
+        raise
     _show(finished, data.coded[1].tolist(), protocol, notes, as_json)
 
 
@@ -162,7 +162,7 @@ def _show(outcomes: list[Outcome], classes: list[Any], protocol: Protocol, notes
         results = [outcome.result.as_dict() for outcome in outcomes if outcome.result is not None]
         print_json({**record, "warnings": notes, "warnings_of_methods": warned(outcomes), "results": results})
         return
-    table = simple_table("method", right=("accuracy %", "macro F1 %", "calibration error %", "splits", "seconds"))
+    table = simple_table("method", right=("accuracy %", "macro F1 %", "calibration\nerror %", "splits", "seconds"))
     for row in details.values():
         figures = (percent(row[name]) for name in ("accuracy", "macro_f1", "calibration_error"))
         table.add_row(row["method"], *figures, str(row["splits"]), f"{row['seconds']:.2f}")

@@ -94,7 +94,7 @@ def doubts(data: Data, found: dict[str, Any]) -> list[str]:
     if alike is not None and alike < 1.5 * _chance(found["classes"]):
         sentences.append(
             f"Only {alike:.0%} of the edges between labelled nodes join one class, little more than by chance: "
-            "the graph may not help; compare with feat."
+            f"the graph may not help{'' if data.X is None else '; compare with feat'}."
         )
     return sentences + _about_columns(data)
 

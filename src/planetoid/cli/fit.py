@@ -75,7 +75,7 @@ def fit(
     with noted(notes, quiet=quiet):
         data = read_data(sources, quiet=quiet)
         method, why = _choose(method, data, new_nodes)
-        tell(f"{method}: {why}" if why else method, quiet=quiet)
+        tell(f"{method}: {why}" if why else f"fitting {method}", quiet=quiet)
         labels, validation = divide(data, hold_out, seed)
         model = make(method, preset, given, seed=seed, jobs=jobs, verbose=not quiet)
         start = time.perf_counter()
