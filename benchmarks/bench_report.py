@@ -1,0 +1,124 @@
+"""How long a report takes to write, and how smoothly its map moves in a browser.
+
+    python benchmarks/bench_report.py [--points 20000] [--frames 200]
+
+Bounds to keep: a report on Cora in 10 seconds, and 20,000 points that move at 30 frames a second at the slowest
+20th part of the frames, in a headless Chromium without a graphics card. Needs Chromium and chromedriver (Debian:
+chromium, chromium-driver). Results go to ``benchmarks/results/report.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import planetoid as pl
+from planetoid.errors import PlanetoidWarning
+from planetoid.record import FitRecord
+from planetoid.report import write_report
+
+RESULTS = Path(__file__).parent / "results" / "report.json"
+CORA_SECONDS, SLOW_FRAME_MS = 10.0, 34.0
+
+# Moves the map a little in each frame; gives the time between frames and the time spent drawing.
+PAN = """
+const [frames, done] = arguments, map = window.planetoidReport.map, gaps = [], drawing = [];
+const draw = map.draw.bind(map);
+map.draw = () => { const began = performance.now(); draw(); drawing.push(performance.now() - began); };
+let last = 0, k = 0;
+const step = (now) => {
+  if (last) gaps.push(now - last);
+  last = now;
+  if (k++ >= frames) { map.draw = draw; done([gaps, drawing]); return; }
+  if (k % 50 === 0) map.zoomAt(1.2);
+  map.pan(6 * Math.cos(k / 9), 4 * Math.sin(k / 7));
+  requestAnimationFrame(step);
+};
+requestAnimationFrame(step);
+"""
+
+
+def written(data: pl.datasets.Dataset, method: str, path: Path) -> dict[str, float]:
+    """Fit a method on 20 labels a class and write its report; tell seconds and size."""
+    split = data.split("random")
+    y = pl.mask_labels(data.y, split.train)
+    model = pl.METHODS[method](random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanetoidWarning)
+        model.fit(data.X if model.uses_features != "never" else None, y, graph=data.graph)
+    record = FitRecord(y=y.astype(np.int32), indptr=data.graph.indptr, indices=data.graph.indices)
+    began = time.perf_counter()
+    told = write_report(path, model, record=record, truth=pl.mask_labels(data.y, split.test))
+    seconds = time.perf_counter() - began
+    print(f"{data.name:<16} {told['points']:>7,} points  {seconds:6.1f} s  {told['bytes'] / 1e6:5.2f} MB")
+    return {"points": told["points"], "seconds": round(seconds, 2), "megabytes": round(told["bytes"] / 1e6, 2)}
+
+
+def frames(path: Path, count: int, density: int) -> dict[str, float] | None:
+    """Move the map of a page in Chromium and tell how long frames take; None where there is no browser."""
+    try:
+        from selenium import webdriver
+    except ImportError:
+        return None
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if browser is None or driver is None:
+        return None
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1380,1000"):
+        options.add_argument(flag)
+    options.add_argument(f"--force-device-scale-factor={density}")
+    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        running.set_script_timeout(300)
+        running.get(path.as_uri())
+        time.sleep(1)
+        running.execute_async_script(PAN, 30)  # the first frames compile the script
+        gaps, drawing = running.execute_async_script(PAN, count)
+    finally:
+        running.quit()
+    told = {
+        "frame_ms_median": round(median(gaps), 1),
+        "frame_ms_95th": round(float(np.percentile(gaps, 95)), 1),
+        "draw_ms_median": round(median(drawing), 1),
+        "draw_ms_95th": round(float(np.percentile(drawing, 95)), 1),
+    }
+    print(f"  pixels x {density}: " + ", ".join(f"{name} {value}" for name, value in told.items()))
+    return told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--points", type=int, default=20_000)
+    parser.add_argument("--frames", type=int, default=200)
+    options = parser.parse_args()
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data, method in (
+            ("cora", pl.datasets.load("cora-bundled"), "planetoid-t"),
+            ("made", pl.datasets.make_citation(n_nodes=options.points, seed=0), "graphemb"),
+        ):
+            page = Path(folder) / f"{name}.html"
+            rows[name] = {**written(data, method, page)}
+            rows[name]["frames"] = {f"x{density}": frames(page, options.frames, density) for density in (1, 2)}
+    record = {"python": platform.python_version(), "machine": platform.machine(), "reports": rows}
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    slow = [told for row in rows.values() for told in row["frames"].values() if told is not None]
+    if rows["cora"]["seconds"] > CORA_SECONDS or any(told["frame_ms_95th"] > SLOW_FRAME_MS for told in slow):
+        sys.exit("too slow")
+
+
+if __name__ == "__main__":
+    main()
