@@ -13,7 +13,7 @@ from planetoid.report.nodes import NodeTable
 __all__ = ["map_places", "map_rows", "what_is_mapped"]
 
 PERPLEXITY = 30.0
-EXAGGERATED, PLAIN = 150, 350  # iterations: pulled together first, then left to themselves
+EXAGGERATED, PLAIN = 125, 275  # iterations: pulled together first, then left to themselves
 REPORT_EVERY = 25
 MAX_DIMENSION = 50  # of what neighbours are looked for in: more cost time and hardly change them
 EXACT_UP_TO = 20_000  # rows whose neighbours are searched for one by one
@@ -81,7 +81,7 @@ def map_places(
             n_iter=PLAIN,
             initialization=_start(components, seed),
             negative_gradient_method="fft" if n > BY_TREE_UP_TO else "bh",
-            theta=0.7,
+            theta=0.9,
             random_state=seed,
             n_jobs=n_jobs,
             callbacks=[lambda *_: advance(REPORT_EVERY)],

@@ -44,8 +44,8 @@ DARK = {
     "map": "#10161d",
     "warn": "#f0c772",
     "warn-wash": "#2a2415",
-    "unknown": "#46515d",
-    "right": "#3f6a90",
+    "unknown": "#3a444f",
+    "right": "#4f8cc0",
     "wrong": "#ff8a4c",
     "shadow": "none",
 }

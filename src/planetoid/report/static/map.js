@@ -213,20 +213,26 @@ class NodeMap {
       for (const i of this.beside) { over.moveTo(x, y); over.lineTo(...this.screenOf(i)); }
       over.stroke();
       over.globalAlpha = 1;
-      for (const i of this.beside) this.mark(i, this.radius + 1.5, 2);
-      this.mark(this.selected, this.radius + 5, 3.5);
+      for (const i of this.beside) this.mark(i, 2, 2);
+      this.mark(this.selected, 5, 3.5);
     }
     over.strokeStyle = style.getPropertyValue("--ink").trim();
-    if (this.hovered >= 0 && this.hovered !== this.selected) this.mark(this.hovered, this.radius + 3, 2);
+    if (this.hovered >= 0 && this.hovered !== this.selected) this.mark(this.hovered, 3, 2);
   }
 
-  mark(i, radius, width) {
-    const [x, y] = this.screenOf(i);
-    this.over.beginPath();
-    this.over.arc(x, y, radius, 0, 2 * Math.PI);
-    this.over.fillStyle = this.names[this.group[i]].trim();
-    this.over.fill();
-    this.over.lineWidth = width;
-    this.over.stroke();
+  // A ring about a point, with a gap that sets it off from whatever colour is below.
+  mark(i, gap, width) {
+    const [x, y] = this.screenOf(i), { over } = this;
+    const style = getComputedStyle(document.documentElement);
+    const disc = (radius, colour) => {
+      over.beginPath();
+      over.arc(x, y, radius, 0, 2 * Math.PI);
+      over.fillStyle = colour.trim();
+      over.fill();
+    };
+    disc(this.radius + gap, style.getPropertyValue("--map"));
+    over.lineWidth = width;
+    over.stroke();
+    disc(this.radius + gap - 2, this.names[this.group[i]]);
   }
 }
