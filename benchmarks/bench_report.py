@@ -1,16 +1,18 @@
 """How long a report takes to write, and how smoothly its map moves in a browser.
 
-    python benchmarks/bench_report.py [--points 20000] [--frames 200]
+    python benchmarks/bench_report.py [--points 20000] [--frames 200] [--repeat 5]
 
 Bounds to keep: a report on Cora in 10 seconds, and 20,000 points that move at 30 frames a second at the slowest
-20th part of the frames, in a headless Chromium without a graphics card. Needs Chromium and chromedriver (Debian:
-chromium, chromium-driver). Results go to ``benchmarks/results/report.json``.
+20th part of the frames, in a headless Chromium without a graphics card. Every run is kept in the results, with the
+load of the machine, for a busy machine drops frames whatever the page does; the bound is on the median run. Needs
+Chromium and chromedriver (Debian: chromium, chromium-driver). Results go to ``benchmarks/results/report.json``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import sys
@@ -93,6 +95,7 @@ def frames(path: Path, count: int, density: int) -> dict[str, float] | None:
         "frame_ms_95th": round(float(np.percentile(gaps, 95)), 1),
         "draw_ms_median": round(median(drawing), 1),
         "draw_ms_95th": round(float(np.percentile(drawing, 95)), 1),
+        "load": round(os.getloadavg()[0], 1),
     }
     print(f"  pixels x {density}: " + ", ".join(f"{name} {value}" for name, value in told.items()))
     return told
@@ -102,6 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--frames", type=int, default=200)
+    parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -111,12 +115,22 @@ def main() -> None:
         ):
             page = Path(folder) / f"{name}.html"
             rows[name] = {**written(data, method, page)}
-            rows[name]["frames"] = {f"x{density}": frames(page, options.frames, density) for density in (1, 2)}
-    record = {"python": platform.python_version(), "machine": platform.machine(), "reports": rows}
+            rows[name]["frames"] = {
+                f"x{density}": [frames(page, options.frames, density) for _ in range(options.repeat)]
+                for density in (1, 2)
+            }
+    record = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "reports": rows,
+    }
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    slow = [told for row in rows.values() for told in row["frames"].values() if told is not None]
-    if rows["cora"]["seconds"] > CORA_SECONDS or any(told["frame_ms_95th"] > SLOW_FRAME_MS for told in slow):
+    runs = [
+        [told["frame_ms_95th"] for told in some if told] for row in rows.values() for some in row["frames"].values()
+    ]
+    if rows["cora"]["seconds"] > CORA_SECONDS or any(median(some) > SLOW_FRAME_MS for some in runs if some):
         sys.exit("too slow")
 
 

@@ -43,6 +43,7 @@ class NodeMap {
     this.beside = new Uint32Array(0); // neighbours of the selected one
     this.onmove = () => {};
     this.pending = 0;
+    this.late = 0; // frames that came late of late
   }
 
   // Colours by group: group[i] is a number below colours.length, shown[g] tells whether it is drawn.
@@ -142,7 +143,8 @@ class NodeMap {
   // One drawing a frame, however many events ask for it: 1 marks only, 2 everything.
   schedule(what) {
     if (!this.pending) {
-      requestAnimationFrame(() => {
+      requestAnimationFrame((now) => {
+        this.watch(now);
         const wanted = this.pending;
         this.pending = 0;
         if (!this.group || !this.width) return;
@@ -153,6 +155,17 @@ class NodeMap {
     this.pending = Math.max(this.pending, what);
   }
 
+  // A screen of fine pixels that cannot be filled in time is drawn coarser until the map comes to rest. What counts
+  // is when frames come, not how long drawing takes: the browser has work of its own with every new picture.
+  watch(now) {
+    if (this.moving && this.ratio > 1) {
+      const late = this.frame && now - this.frame > 24 && now - this.frame < 1000;
+      this.late = late ? this.late + 1 : Math.max(0, this.late - 0.1);
+      if (this.late >= 2) this.slow = true;
+    }
+    this.frame = this.moving ? now : 0;
+  }
+
   // Radius of a point in CSS pixels: smaller where there are many, larger as one comes closer.
   get radius() {
     const room = Math.sqrt(Math.min(1.2, Math.min(this.width, this.height) / 600));
@@ -161,12 +174,9 @@ class NodeMap {
   }
 
   draw() {
-    const began = performance.now();
-    // A screen of fine pixels that cannot be filled in time is drawn coarser until the map comes to rest.
     const ratio = this.ratio = this.moving && this.slow ? 1 : this.sharp;
     fitTo(this.points, this.width * ratio, this.height * ratio);
     this.paint(ratio);
-    if (this.moving && ratio > 1 && performance.now() - began > 12) this.slow = true;
   }
 
   paint(ratio) {
