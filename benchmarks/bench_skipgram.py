@@ -133,7 +133,7 @@ def speed(folder: Path, quick: bool, repeat: int) -> list[dict]:
     big = (100_000, 400_000) if quick else (1_000_000, 4_000_000)
     for name, graph, n_walks in (
         ("cora", data_set("cora", folder), 2708 * (1 if quick else 4)),
-        (f"random {big[0]:,} nodes", random_graph(*big, folder), 2_000 if quick else 8_000),
+        (f"random {big[0]:,} nodes", random_graph(*big, folder), 2_000 if quick else 16_000),
     ):
         pairs = n_walks * (2 * 5 * 40 - 5 * 6)
         found = ratio_of({**job, "graph": graph, "n_walks": n_walks}, "gensim", repeat)

@@ -121,12 +121,12 @@ def test_features_that_are_never_used_are_ignored_with_a_warning():
     ("arguments", "message"),
     [
         # (X, y, graph, validation)
-        ((X, None, GRAPH), r"M needs labels: y is None"),
+        ((X, None, GRAPH), r"M requires y to be passed, but the target y is None"),
         ((X, [0, 1, -1], None), r"M learns from a graph: pass graph="),
         ((None, [0, 1, -1], GRAPH), r"M learns from features: X is None"),
         ((X, [-1, -1, -1], GRAPH), r"M needs labels: every entry of y is unlabelled"),
         ((X, [None, float("nan"), -1], GRAPH), r"every entry of y is unlabelled"),
-        ((X, [4, 4, -1], GRAPH), r"M needs two classes at least: every label is 4"),
+        ((X, [4, 4, -1], GRAPH), r"M needs two classes at least, and there is one class: every label is 4"),
         ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; give one entry a node"),
         ((X, np.zeros((3, 2)), GRAPH), r"y has two dimensions; give one label a node"),
         ((X, {"a": 0, "z": 1}, GRAPH), r"not in the graph: 'z'; its 3 ids are strings such as 'a'"),

@@ -21,7 +21,7 @@ from planetoid.problem import Features, Problem, check_features, check_problem
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["GraphClassifier", "InductiveClassifier"]
+__all__ = ["EmbeddingMixin", "GraphClassifier", "InductiveClassifier"]
 
 Probabilities = npt.NDArray[np.floating[Any]]
 
@@ -137,6 +137,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__} is transductive: it knows only the nodes it was fitted on. "
             "Use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows."
         )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "label_distributions_")  # a parameter such as lambda_ ends in _ too
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def save(self, path: str | Path, *, overwrite: bool = False, beside: Callable[[Path], None] | None = None) -> None:
         """Write the fitted model to a folder, which ``planetoid.load`` reads back without the graph.
@@ -261,6 +269,24 @@ class InductiveClassifier(GraphClassifier):
         features, _, _ = check_features(X)
         if features.shape[1] != self.n_features_in_:
             raise DataError(
-                f"X has {features.shape[1]} features, but {type(self).__name__} was fitted on {self.n_features_in_}"
+                f"X has {features.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input"
             )
         return features
+
+
+class EmbeddingMixin:
+    """Of methods whose embedding is a function of the features: ``transform``, as scikit-learn has it."""
+
+    embedding_: npt.NDArray[np.float32]
+
+    def fit_transform(self, X: Any = None, y: Any = None, **fit_params: Any) -> npt.NDArray[np.float32]:
+        """Fit, and return the embedding of every fitted node; takes what ``fit`` takes."""
+        return self.fit(X, y, **fit_params).embedding_  # type: ignore[attr-defined, no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.transformer_tags = TransformerTags(preserves_dtype=["float32"])
+        return tags

@@ -104,7 +104,7 @@ def check_problem(
     warning in the case of features.
     """
     if y is None:
-        raise DataError(f"{who} needs labels: y is None")
+        raise DataError(f"{who} requires y to be passed, but the target y is None: give the labels that are known")
     if graph is None and uses_graph == "required":
         raise DataError(f"{who} learns from a graph: pass graph=... (anything that Graph.of understands)")
     if X is None and uses_features == "required":
@@ -120,7 +120,9 @@ def check_problem(
     if len(classes) == 0:
         raise DataError(f"{who} needs labels: every entry of y is unlabelled (-1, None or NaN)")
     if len(classes) == 1:
-        raise DataError(f"{who} needs two classes at least: every label is {classes.tolist()[0]!r}")
+        raise DataError(
+            f"{who} needs two classes at least, and there is one class: every label is {classes.tolist()[0]!r}"
+        )
     held = None if validation is None else _encode_validation(validation, ids, classes)
     return Problem(ids, checked, features, codes, classes, held, names)
 
@@ -148,11 +150,14 @@ def check_features(X: Any) -> tuple[Features, npt.NDArray[Any] | None, Any]:
         data = features.data
     else:
         try:
-            features = data = np.asarray(X, dtype=np.float32)
+            given = np.asarray(X)
+            if given.dtype.kind == "c":
+                raise ValueError("Complex data not supported")
+            features = data = given.astype(np.float32, copy=False)
         except (TypeError, ValueError) as error:
             raise DataError(f"features must be numbers: {error}") from None
     if features.ndim != 2:
-        raise DataError(f"X has {features.ndim} dimension(s); it must have two, a row for each node")
+        raise DataError(f"X has {features.ndim} dimension(s); it must have two, a row for each node. Reshape your data")
     finite = np.isfinite(data)
     if not finite.all():
         row, column = _place(features, finite)
@@ -238,6 +243,8 @@ def _label_column(y: Any, ids: NodeIds, name: str) -> list[Any]:
         for row, label in zip(ids.known_rows(list(y)), y.values(), strict=True):
             labels[row] = label
         return labels
+    if hasattr(y, "__array__") and not hasattr(y, "tolist"):
+        y = np.asarray(y)
     labels = y.tolist() if hasattr(y, "tolist") else list(y)
     if len(labels) != len(ids):
         raise DataError(

@@ -55,6 +55,7 @@ class Feat(InductiveClassifier):
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConvergenceWarning)
             self.solver_.fit(self._scaled(problem.X[rows]), problem.y[rows])  # type: ignore[index]
+        self.n_iter_ = int(self.solver_.n_iter_.max())
         return self._predict_rows(problem.X)
 
     def _predict_rows(self, X: Features) -> Probabilities:

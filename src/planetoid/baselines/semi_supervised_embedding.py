@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from planetoid.errors import ParameterError
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
 from planetoid.problem import Features, Problem
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["SemiSupervisedEmbedding"]
 
 
-class SemiSupervisedEmbedding(InductiveClassifier):
+class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     """A network one of whose layers places neighbours close to each other.
 
     Besides the loss on labelled rows it pays ``lambda_`` times the mean, over

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["SPACES", "Choice", "Real", "Space", "Whole"]
+__all__ = ["SPACES", "STARTS", "Choice", "Real", "Space", "Whole"]
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,21 @@ class Choice:
 Space = Mapping[str, "Real | Whole | Choice"]
 
 _CLASSIFIER: Space = {
-    "learning_rate": Real(0.003, 0.3),
-    "weight_decay": Real(1e-6, 0.03),
-    "steps": Whole(30, 1000),
-    "dropout": Choice((0.0, 0.3, 0.5, 0.7)),
-    "activation": Choice(("softmax", "relu", "linear")),
+    "learning_rate": Real(0.005, 0.1),
+    "weight_decay": Real(1e-5, 0.03),
+    "steps": Whole(50, 500),
+    "dropout": Choice((0.0, 0.3, 0.5)),
+    "activation": Choice(("softmax", "relu")),
     "auxiliary_losses": Choice((True, False)),
-    "width": Choice((None, 32, 128)),
+    "width": Choice((None, 64)),
 }
 
 _FREE_EMBEDDINGS: Space = {
     **_CLASSIFIER,
-    "pretrain": Real(3.0, 60.0),
-    "joint_rate": Real(0.0005, 0.03),
-    "embedding_rate": Real(0.001, 1.0),
-    "T2": Choice((0.0, 0.1, 0.5, 1.0)),
-    "r2": Choice(("auto", 1.0, 0.98, 0.9)),
+    "pretrain": Real(8.0, 50.0),
+    "embedding_rate": Real(0.01, 0.5),
+    "T2": Choice((0.1, 0.5)),
+    "r2": Choice(("auto", 1.0)),
     "d": Choice((3, 4, 6)),
     "layers_e": Choice((0, 1)),
 }
@@ -73,10 +72,10 @@ SPACES: dict[str, Space] = {
     "planetoid-g": _FREE_EMBEDDINGS,
     "planetoid-i": {
         **_CLASSIFIER,
-        "pretrain": Real(0.3, 10.0),
-        "context_rate": Real(0.001, 0.03),
-        "T2": Choice((0.0, 0.1, 0.5, 1.0)),
-        "r2": Choice(("auto", 1.0, 0.98, 0.9)),
+        "pretrain": Real(0.3, 6.0),
+        "context_rate": Real(0.002, 0.03),
+        "T2": Choice((0.1, 0.5)),
+        "r2": Choice(("auto", 1.0)),
         "d": Choice((3, 4)),
         "layers_x": Choice((0, 1)),
         "layers_2": Choice((0, 1)),
@@ -102,4 +101,14 @@ SPACES: dict[str, Space] = {
         "C": Real(0.3, 1000.0),
         "dimension": Choice((64, 128)),
     },
+}
+
+_LINEAR = {"layers_x": 0, "layers_e": 0, "auxiliary_losses": False, "dropout": 0.0, "weight_decay": 0.01}
+_RELU = {"layers_x": 1, "activation": "relu", "width": 64, "auxiliary_losses": False, "weight_decay": 0.01}
+
+# Sets of parameters that did well somewhere: a search tries them, and the defaults, before any other.
+STARTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "planetoid-t": (_LINEAR, _LINEAR | {"pretrain": 10.0}, _RELU | {"layers_e": 0, "dropout": 0.0}),
+    "planetoid-g": (_LINEAR, _LINEAR | {"weight_decay": 0.001}),
+    "planetoid-i": (_RELU, _LINEAR | {"layers_2": 0}),
 }

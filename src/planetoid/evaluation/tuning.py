@@ -17,7 +17,7 @@ from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation.protocols import Protocol, run_once
 from planetoid.evaluation.results import Spread
-from planetoid.evaluation.spaces import SPACES, Choice, Space, Whole
+from planetoid.evaluation.spaces import SPACES, STARTS, Choice, Space, Whole
 from planetoid.evaluation.workers import each
 from planetoid.registry import METHODS
 
@@ -106,7 +106,7 @@ def tune(
         Every trial is measured on the test part of splits drawn from it; what must stay unseen has to be hidden
         first, see :func:`hide_labels`.
     trials : int
-        How many there are in the end, those in the journal included. The first are the defaults.
+        How many there are in the end, those in the journal included. The first has the defaults.
     protocol : Protocol, optional
         The paper's random splits if not given.
     seeds : iterable of int
@@ -199,14 +199,15 @@ class _Search:
                 seed=seed + self.done, multivariate=True, constant_liar=True, n_startup_trials=12
             )
         if not self.study.get_trials(deepcopy=False):
-            self.study.enqueue_trial(self._defaults())
+            for start in ({}, *STARTS.get(method, ())):
+                self.study.enqueue_trial(self._defaults(start))
 
     def _waiting(self) -> set[int]:
         return {trial.number for trial in self.study.get_trials(deepcopy=False) if trial.state.name == "WAITING"}
 
-    def _defaults(self) -> dict[str, Any]:
-        """Return the defaults of the method, moved into the space where they lie outside."""
-        known, defaults = METHODS[self.task.method]().get_params(deep=False), {}
+    def _defaults(self, start: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the defaults of the method but for ``start``, moved into the space where they lie outside."""
+        known, defaults = {**METHODS[self.task.method]().get_params(deep=False), **start}, {}
         for name, entry in self.space.items():
             value = known[name]
             if isinstance(entry, Choice):

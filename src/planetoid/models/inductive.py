@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import PlanetoidBase, choose_device, module_tensors, take_module_tensors
 from planetoid.problem import Features, Problem
@@ -26,7 +26,7 @@ __all__ = ["PlanetoidI"]
 SPARSE_TABLE_FROM = 200_000  # rows of w above which its gradient is sparse
 
 
-class PlanetoidI(PlanetoidBase, InductiveClassifier):
+class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
     """Planetoid-I: p(y | x) with e = h^{l1}(x), trained to predict contexts too (inductive).
 
     Parameters

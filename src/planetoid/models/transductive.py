@@ -37,7 +37,7 @@ class PlanetoidT(PlanetoidBase):
     row_normalize : {"l2", "l1", None}
         Scale feature rows.
     layers_e : int
-        l, the layers on e.
+        l, the layers on e; with 0 the softmax sees e itself.
     width : int or None
         Width of hidden layers; ``None`` is the number of classes.
     activation : {"softmax", "relu", "tanh", "linear"}
@@ -113,11 +113,11 @@ class PlanetoidT(PlanetoidBase):
         *,
         dimension: int = 128,
         layers_x: int = 1,
-        layers_e: int = 1,
-        width: int | None = None,
-        activation: str = "softmax",
-        auxiliary_losses: bool = True,
-        dropout: float = 0.5,
+        layers_e: int = 0,
+        width: int | None = 64,
+        activation: str = "relu",
+        auxiliary_losses: bool = False,
+        dropout: float = 0.0,
         normalize_embedding: bool = True,
         row_normalize: str | None = "l2",
         r1: float = 1 / 6,
@@ -128,16 +128,16 @@ class PlanetoidT(PlanetoidBase):
         pretrain: float = 20,
         context_rate: float = 0.025,
         joint_rate: float = 0.005,
-        steps: int = 200,
+        steps: int = 160,
         T1: float = 1.0,
         T2: float = 0.1,
         N1: int = 200,
         N2: int = 200,
         lambda_: float | None = None,
         optimizer: str = "adam",
-        learning_rate: float = 0.05,
-        weight_decay: float = 5e-3,
-        embedding_rate: float = 0.1,
+        learning_rate: float = 0.035,
+        weight_decay: float = 0.02,
+        embedding_rate: float = 0.02,
         evaluate_every: int = 10,
         monitor: str = "val_accuracy",
         patience: int = 10,
@@ -295,7 +295,7 @@ class PlanetoidG(PlanetoidT):
     """Planetoid-G: p(y | e) from free embeddings alone, for graphs without features.
 
     All parameters are those of :class:`PlanetoidT`, but for ``layers_x`` and
-    ``row_normalize``, which concern features.
+    ``row_normalize``, which concern features; some defaults differ.
     """
 
     uses_features = "never"

@@ -18,11 +18,22 @@ __all__ = ["ACTIVATIONS", "Branch", "InputLinear"]
 # Above so many inputs a dense gradient of the first layer would cost more than the step itself.
 SPARSE_GRADIENT_FROM = 50_000
 
+
+def softmax(h: torch.Tensor) -> torch.Tensor:
+    """Softmax over the units of a layer."""
+    return torch.softmax(h, dim=1)
+
+
+def linear(h: torch.Tensor) -> torch.Tensor:
+    """No activation."""
+    return h
+
+
 ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": torch.relu,
     "tanh": torch.tanh,
-    "softmax": lambda h: torch.softmax(h, dim=1),
-    "linear": lambda h: h,
+    "softmax": softmax,
+    "linear": linear,
 }
 
 

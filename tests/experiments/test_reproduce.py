@@ -1,0 +1,129 @@
+"""Cells, finished runs, and tables made of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from planetoid.errors import DataError
+from planetoid.evaluation import Protocol, Result, Spread
+from planetoid.experiments import paper
+from planetoid.experiments.cells import Cell, RunTask, run_task
+from planetoid.experiments.render import Figure, as_markdown, as_record, figures_of
+from planetoid.experiments.store import RunStore
+from planetoid.experiments.tables import quick_cell, table3, table4, table5
+
+TINY = Protocol(per_class=5, n_val=0, n_test=200)
+
+
+def cell(**changes):
+    row = ("LP", "defaults", "fixed", "in the graph")
+    return replace(Cell("table3", "random splits", row, "cora-bundled", "lp", TINY, {}, 0.68), **changes)
+
+
+def test_a_run_is_known_by_everything_that_it_depends_on():
+    task = RunTask("cora", "lp", TINY, {"tol": 1e-3}, 0)
+    assert task.key == RunTask("cora", "lp", Protocol(per_class=5, n_val=0, n_test=200), {"tol": 1e-3}, 0).key
+    others = [
+        replace(task, dataset="pubmed"), replace(task, method="mad"), replace(task, parameters={}),
+        replace(task, seed=1), replace(task, protocol=replace(TINY, validation=True)),
+    ]  # fmt: skip
+    assert len({task.key, *(other.key for other in others)}) == 6
+
+
+def test_a_cell_without_chance_runs_once():
+    assert len(cell(protocol=Protocol("public")).tasks(10)) == 1
+    assert len(cell().tasks(10)) == 10  # other splits
+    assert len(cell(method="planetoid-g", protocol=Protocol("public")).tasks(10)) == 10
+
+
+def test_finished_runs_are_not_made_again(tmp_path):
+    store = RunStore(tmp_path / "runs.jsonl")
+    tasks = cell().tasks(2)
+    made = []
+    store.make(store.missing(tasks), 1, lambda task, result: made.append(task.seed))
+    assert made == [0, 1]
+    again = RunStore(tmp_path / "runs.jsonl")
+    assert again.missing([*tasks, *cell().tasks(3)]) == [cell().tasks(3)[2]]
+    assert again.results == store.results
+    assert again.results[tasks[0].key] == replace(
+        run_task(tasks[0]),
+        fit_seconds=again.results[tasks[0].key].fit_seconds,
+        predict_seconds=again.results[tasks[0].key].predict_seconds,
+    )
+
+
+def test_a_run_that_was_cut_off_is_made_again_and_a_damaged_file_is_told(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    store = RunStore(path)
+    tasks = cell().tasks(2)
+    store.make(tasks, 1, lambda task, result: None)
+    whole = path.read_text()
+    path.write_text(whole[:-40])
+    assert RunStore(path).missing(tasks) == [tasks[1]]
+    assert path.read_text().count("\n") == 1  # so that the next line starts at its place
+    path.write_text("nonsense\n" + whole)
+    with pytest.raises(DataError, match="line 1 is no finished run"):
+        RunStore(path)
+
+
+def some_figures():
+    def result(seed, accuracy):
+        return Result("lp", "cora", "p", seed, {"accuracy": accuracy}, 0.5, 0.0, 1, 1, 1)
+
+    some = cell()
+    results = {
+        task.key: result(task.seed, accuracy) for task, accuracy in zip(some.tasks(2), (0.70, 0.72), strict=True)
+    }
+    return figures_of([some, cell(method="mad", paper=None)], results, 2)
+
+
+def test_a_table_has_the_papers_figure_and_ours():
+    figures = some_figures()
+    assert len(figures) == 1  # the other cell has no runs yet
+    assert as_markdown(figures).splitlines()[2] == (
+        "| LP | defaults | fixed | in the graph | 68.0 | 71.0 ± 1.4 (0.50) |"
+    )
+    (record,) = json.loads(json.dumps(as_record(figures)))
+    assert record["mean"] == pytest.approx(0.71)
+    assert record["paper"] == 0.68
+    assert record["seeds"] == [0, 1]
+    assert record["reaches_paper"] is True
+
+
+def test_reaching_the_paper_allows_one_standard_deviation():
+    def figure(mean, sd):
+        return Figure(cell(method="planetoid-t", paper=0.757), Spread(mean, sd), 1.0, some_figures()[0].results)
+
+    assert figure(0.75, 0.008).reaches_paper()
+    assert not figure(0.75, 0.005).reaches_paper()
+    assert figure(0.80, None).reaches_paper()
+    assert "†" in as_markdown([figure(0.75, 0.005)])
+
+
+def test_every_row_of_the_paper_is_there():
+    for cells, figures in ((table3(), paper.TABLE_3), (table5(), paper.TABLE_5)):
+        expected = {(method, data, value) for method, row in figures.items() for data, value in row.items()}
+        assert expected <= {(one.method, one.dataset, one.paper) for one in cells}
+    assert {(one.method, one.paper) for one in table4("0.1")} == set(paper.TABLE_4.items())
+
+
+def test_planetoid_cells_are_shown_under_every_protocol_that_the_field_uses():
+    rows = {(one.section, *one.row[1:]) for one in table3() if one.method == "planetoid-i"}
+    for section in ("public split", "random splits"):
+        for stopping in ("fixed", "validation"):
+            assert (section, "paper", stopping, "unseen") in rows
+            assert (section, "tuned", stopping, "in the graph, features only") in rows
+    assert all(one.protocol.setting == "unseen" for one in table3() if one.method in ("manireg", "semiemb"))
+
+
+def test_quick_cells_have_small_budgets():
+    for one in (*table3(), *table4("0.01"), *table5()):
+        assert quick_cell(one).parameters.get("steps", 30) == 30
+
+
+def test_recall_on_lists_is_below_the_upper_bound():
+    result = run_task(RunTask("lists:0.001", "feat", TINY, {}, 0))
+    assert 0 < result.metrics["recall"] <= result.metrics["upper_bound"] < 1

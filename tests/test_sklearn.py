@@ -1,0 +1,83 @@
+"""scikit-learn's own estimator checks, for what applies.
+
+A method that learns from a graph gets one of nearest neighbours here, since the checks know of rows alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.utils import estimator_checks
+
+import planetoid as pl
+from planetoid.construct import knn_graph
+
+SMALL = {"dimension": 8, "steps": 60, "pretrain": 1, "passes": 1}
+INDUCTIVE = [name for name in pl.METHODS if pl.METHODS[name].inductive]
+TRANSDUCTIVE = [name for name in pl.METHODS if not pl.METHODS[name].inductive]
+
+DIFFERS = {
+    "check_dtype_object": "wrong features are a DataError, which is a ValueError, not a TypeError",
+    "check_classifiers_classes": "-1, which the check uses as a class, means unlabelled",
+    "check_classifiers_regression_target": "any hashable is a label, numbers with a fraction too",
+    "check_supervised_y_2d": "labels in two dimensions are an error, not a warning",
+    "check_non_transformer_estimators_n_iter": "max_iter belongs to the solvers of several problems",
+}
+# Which of the checks never predict rows that were not fitted.
+OF_ALL_METHODS = (
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_set_params",
+    "check_mixin_order",
+    "check_valid_tag_types",
+    "check_estimators_overwrite_params",
+    "check_estimators_fit_returns_self",
+    "check_estimators_unfitted",
+    "check_fit_check_is_fitted",
+    "check_positive_only_tag_during_fit",
+    "check_readonly_memmap_input",
+)
+
+
+def on_rows(name: str):
+    """Return an estimator whose ``fit`` takes rows alone."""
+    cls = pl.METHODS[name]
+
+    def fit(self, X, y=None):
+        if self.uses_graph == "never":
+            return cls.fit(self, X, y)
+        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        links = min(3, len(dense) - 1) if dense.ndim == 2 and len(dense) > 1 else 0
+        graph = (
+            knn_graph(dense, k=links) if links and dense.dtype.kind in "fiu" and np.isfinite(dense).all() else ([], [])
+        )
+        return cls.fit(self, X if cls.uses_features != "never" else None, y, graph=graph)
+
+    # Of the same module and name, so that it can be pickled by them.
+    made = type(f"Rows{cls.__name__}", (cls,), {"fit": fit, "__init__": cls.__init__, "__module__": __name__})
+    globals()[made.__name__] = made
+    estimator = made()
+    return estimator.set_params(**{key: value for key, value in SMALL.items() if key in estimator.get_params()})
+
+
+@pytest.mark.parametrize("name", INDUCTIVE)
+def test_all_checks_of_an_inductive_method(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = estimator_checks.check_estimator(on_rows(name), on_fail=None, on_skip=None)
+    failed = {entry["check_name"]: repr(entry["exception"]) for entry in found if entry["status"] == "failed"}
+    assert {check: why for check, why in failed.items() if check not in DIFFERS} == {}
+    assert sum(entry["status"] == "passed" for entry in found) >= 40
+
+
+@pytest.mark.parametrize("check", OF_ALL_METHODS)
+@pytest.mark.parametrize("name", TRANSDUCTIVE)
+def test_checks_of_a_transductive_method(name, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(estimator_checks, check)(type(on_rows(name)).__name__, on_rows(name))
