@@ -77,7 +77,7 @@ def accuracy(options: argparse.Namespace) -> dict:
     import planetoid as pl
 
     found: dict = {}
-    for name in ("cora", "citeseer", "pubmed"):
+    for name in options.datasets.split(","):
         data = pl.datasets.load(name, root=ROOT)
         split = data.split("public")
         for protocol in ("fixed budget", "validation stopping"):
@@ -170,6 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--datasets", default="cora", help="for accuracy, separated by commas")
     parser.add_argument("--scale", type=float, default=1.0, help="of the coordinate lists; 1 is DIEL's size")
     options = parser.parse_args()
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
@@ -177,8 +178,8 @@ def main() -> None:
         print(part, flush=True)
         kept[part] = PARTS[part](options)
         print(" ", kept[part], flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tomllib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tomllib
 
 import planetoid as pl
 from planetoid.evaluation import Protocol

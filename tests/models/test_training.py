@@ -4,11 +4,13 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 import planetoid as pl
 from planetoid.errors import ParameterError, PlanetoidError
 from planetoid.models.callbacks import Callback, EarlyStopping, TensorBoard
+from planetoid.models.pair_loss import LazyAdam
 from planetoid.models.training import Schedule, Training, steps_of_turn
 
 QUICK = {"dimension": 8, "pretrain": 10, "steps": 40}
@@ -237,3 +239,18 @@ def test_wide_sparse_rows_learn_by_sparse_gradients(small, cls, optimizer, layer
     assert (model.predict() == small.truth).mean() >= 0.9
     dense = getattr(pl, cls)(**parameters).fit(small.X, small.y, graph=small.graph)
     assert (dense.predict() == small.truth).mean() >= 0.9
+
+
+def test_adam_on_some_rows_is_sparse_adam():
+    """The compiled optimiser takes the steps of torch's, and leaves all other rows alone."""
+    rng = np.random.default_rng(0)
+    start = torch.from_numpy(rng.normal(size=(6, 5)).astype(np.float32))
+    ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
+    optimizers = LazyAdam([ours], lr=0.1), torch.optim.SparseAdam([theirs], lr=0.1)
+    for rows in ([0, 2], [2, 3], [0, 2, 3]):
+        gradient = torch.sparse_coo_tensor([rows], torch.from_numpy(rng.normal(size=(len(rows), 5))).float(), (6, 5))
+        for table, optimizer in zip((ours, theirs), optimizers, strict=True):
+            table.grad = gradient.clone()
+            optimizer.step()
+    torch.testing.assert_close(ours.detach(), theirs.detach(), rtol=1e-5, atol=1e-6)
+    assert torch.equal(ours[[1, 4, 5]].detach(), start[[1, 4, 5]])

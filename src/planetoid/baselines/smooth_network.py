@@ -161,7 +161,8 @@ class Best:
     def __init__(self, network: SmoothNetwork, rows: FeatureRows, validation: npt.NDArray[np.int32] | None) -> None:
         self.network, self.rows = network, rows
         self.held = np.empty(0, np.int64) if validation is None else np.flatnonzero(validation >= 0)
-        self.codes = None if validation is None else torch.from_numpy(validation[self.held].astype(np.int64))
+        codes = np.empty(0, np.int64) if validation is None else validation[self.held].astype(np.int64)
+        self.codes = torch.from_numpy(codes)
         self.accuracy = -1.0
         self.kept: dict[str, torch.Tensor] = {}
 
@@ -171,7 +172,7 @@ class Best:
             return
         with torch.no_grad():
             found = self.network.logits(self.rows.batch(self.held)).argmax(dim=1)
-        accuracy = float((found == self.codes).float().mean())
+        accuracy = float(torch.eq(found, self.codes).float().mean())
         if accuracy > self.accuracy:
             self.accuracy = accuracy
             self.kept = {name: value.clone() for name, value in self.network.state_dict().items()}

@@ -19,11 +19,12 @@ MIX_2 = U64(0x94D049BB133111EB)
 LOW_32 = U64(0xFFFFFFFF)
 TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
-WALK, LABEL, START, NEGATIVE, POOL = 1, 2, 3, 4, 5  # streams
+# Streams; as numbers of a machine type, or numba would compile their users once for each value.
+WALK, LABEL, START, NEGATIVE, POOL = (np.int64(stream) for stream in (1, 2, 3, 4, 5))
 MAX_TRIES = 64  # of node2vec's rejection step
 
 
-@njit
+@njit(error_model="numpy")
 def mix(z: Any) -> Any:
     """Scramble 64 bits so that close inputs give unrelated outputs."""
     z = (z ^ (z >> U64(30))) * MIX_1
@@ -31,31 +32,31 @@ def mix(z: Any) -> Any:
     return z ^ (z >> U64(31))
 
 
-@njit
+@njit(error_model="numpy")
 def key_of(seed: Any, stream: Any, index: Any) -> Any:
     """Return the key of one walk, pair or block of draws."""
     return mix(mix(U64(seed) + STEP * U64(stream)) + STEP * U64(index))
 
 
-@njit
+@njit(error_model="numpy")
 def bits_at(key: Any, place: Any) -> Any:
     """Return 64 random bits for a place within a key's sequence."""
     return mix(key + STEP * U64(place + 1))
 
 
-@njit
+@njit(error_model="numpy")
 def unit(bits: Any) -> Any:
     """Return a number in [0, 1)."""
     return np.float64(bits >> U64(11)) * TO_UNIT
 
 
-@njit
+@njit(error_model="numpy")
 def below(bits: Any, n: Any) -> Any:
     """Return an integer in [0, n)."""
     return np.int64(np.float64(bits >> U64(11)) * TO_UNIT * n)
 
 
-@njit
+@njit(error_model="numpy")
 def start_of(seed: Any, index: Any, n: Any, stride: Any) -> Any:
     """Return the place of a walk's first node: each once in n walks, in scattered order.
 
@@ -65,7 +66,7 @@ def start_of(seed: Any, index: Any, n: Any, stride: Any) -> Any:
     return (below(bits_at(key_of(seed, START, turn), 0), n) + (index - turn * n) * stride) % n
 
 
-@njit
+@njit(error_model="numpy")
 def step_from(node: Any, bits: Any, indptr: Any, indices: Any, accept: Any, alias: Any) -> Any:
     """Return a neighbour drawn in proportion to its weight, or -1 at a dead end."""
     first = np.int64(indptr[node])
@@ -78,7 +79,7 @@ def step_from(node: Any, bits: Any, indptr: Any, indices: Any, accept: Any, alia
     return np.int64(indices[at])
 
 
-@njit
+@njit(error_model="numpy")
 def has_edge(source: Any, target: Any, indptr: Any, indices: Any) -> Any:
     """Look an edge up in the sorted row of its source."""
     low, high = np.int64(indptr[source]), np.int64(indptr[source + 1])
@@ -91,7 +92,7 @@ def has_edge(source: Any, target: Any, indptr: Any, indices: Any) -> Any:
     return low < indptr[source + 1] and indices[low] == target
 
 
-@njit
+@njit(error_model="numpy")
 def second_order_step(
     before: Any,
     node: Any,
@@ -123,7 +124,7 @@ def second_order_step(
     return found
 
 
-@njit
+@njit(error_model="numpy")
 def walk(
     path: Any, key: Any, start: Any, indptr: Any, indices: Any, accept: Any, alias: Any, back: Any, out: Any
 ) -> Any:
@@ -142,7 +143,7 @@ def walk(
     return len(path)
 
 
-@njit
+@njit(error_model="numpy")
 def labelled_centre(chance: Any, bits: Any, shares: Any, class_start: Any) -> Any:
     """Return the place in ``members`` of a pair's first node, and its class.
 
@@ -155,7 +156,7 @@ def labelled_centre(chance: Any, bits: Any, shares: Any, class_start: Any) -> An
     return begin + below(bits, end - begin), k
 
 
-@njit
+@njit(error_model="numpy")
 def context_of(at: Any, k: Any, bits: Any, gamma: Any, class_start: Any, members: Any, self_pairs: Any) -> Any:
     """Return a labelled node of the same class as the one at ``at``, or of another.
 
@@ -180,7 +181,7 @@ def pairs_in_walk(length: Any, d: Any, self_pairs: Any) -> Any:
     return total
 
 
-@njit
+@njit(error_model="numpy")
 def nth_pair(number: Any, length: Any, d: Any, self_pairs: Any) -> Any:
     """Return the places (j, k) of the pair of that number, row by row."""
     for j in range(length):

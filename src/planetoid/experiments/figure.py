@@ -37,7 +37,7 @@ def embed_spaces(
         on_step(f"{name}: fit")
         parameters = preset_parameters("tuned", "cora", method) or preset_parameters("paper", "cora", method) or {}
         run = run_once(method, data, Protocol("public"), seed, parameters)
-        vectors = _directions(run.model.embedding_)  # type: ignore[attr-defined]
+        vectors = _directions(run.model.embedding_)
         on_step(f"{name}: map")
         places = _map(vectors, seed, quick)
         spaces[method] = {

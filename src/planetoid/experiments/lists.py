@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from planetoid.baselines.diel import Diel
 from planetoid.datasets import CoordinateLists, load, make_coordinate_lists
 from planetoid.errors import PlanetoidWarning
@@ -43,6 +46,7 @@ def run_on_lists(data: CoordinateLists, method: str, seed: int, parameters: Mapp
         start = time.perf_counter()
         model.fit(X, data.y, **given)
         fitted = time.perf_counter()
+    items: npt.NDArray[np.floating[Any]]
     if isinstance(model, Diel):  # which scores items by the mean of their lists
         items = model.scores_[data.n_lists :]
     else:

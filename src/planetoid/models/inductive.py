@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PlanetoidI"]
 
-SPARSE_TABLE_FROM = 200_000  # rows of w above which its gradient is sparse
+SPARSE_TABLE_FROM = 5_000  # rows of w from which its gradient is sparse
 
 
 class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from planetoid.errors import ParameterError
+from planetoid.models.pair_loss import LazyAdam
 
 __all__ = ["OPTIMIZERS", "Optimizers"]
 
@@ -28,7 +29,7 @@ class Optimizers:
 
     A parameter has a sparse gradient if it carries the attribute
     ``sparse_gradient``; SGD and Adagrad take them as they are, all others leave
-    them to ``SparseAdam``. Weight decay does not reach them.
+    them to ``LazyAdam`` (``SparseAdam`` on a device). Weight decay does not reach them.
     """
 
     def __init__(self, name: str, parameters: Iterable[nn.Parameter], rate: float, weight_decay: float = 0.0) -> None:
@@ -43,7 +44,9 @@ class Optimizers:
         if dense:
             self.members.append(OPTIMIZERS[name](dense, lr=rate, weight_decay=weight_decay))
         if thin:
-            kind = OPTIMIZERS[name] if name in ("sgd", "adagrad") else torch.optim.SparseAdam
+            on_cpu = all(p.device.type == "cpu" for p in thin)
+            adam = LazyAdam if on_cpu else torch.optim.SparseAdam
+            kind = OPTIMIZERS[name] if name in ("sgd", "adagrad") else adam
             self.members.append(kind(thin, lr=rate))
 
     def zero_grad(self) -> None:
@@ -71,7 +74,7 @@ class Optimizers:
             for place, value in state.items():
                 owner, index, name = place.split(".", 2)
                 if int(owner) == number:
-                    # SparseAdam counts its steps in an int; a tensor would give other bits.
+                    # LazyAdam and SparseAdam count their steps in an int; a tensor would give other bits.
                     counted = name == "step" and not value.is_floating_point()
                     kept.setdefault(int(index), {})[name] = int(value) if counted else value.clone()
             member.load_state_dict({"state": kept, "param_groups": member.state_dict()["param_groups"]})

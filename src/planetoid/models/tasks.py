@@ -14,6 +14,7 @@ from torch.nn import functional
 from planetoid.context import ContextSampler, Pairs
 from planetoid.models.network import Head
 from planetoid.models.optimizers import Optimizers
+from planetoid.models.pair_loss import pair_loss
 from planetoid.nn import FeatureRows, StepRandom
 from planetoid.problem import Problem
 
@@ -236,6 +237,15 @@ class NetworkContext:
         device = self.random.generator.device
         centres, place = np.unique(pairs.i, return_inverse=True)
         e = self.embed(centres, self.features.batch(centres), random)
+        if device.type == "cpu":
+            share = pairs.weight / pairs.weight.sum()
+            sparse = getattr(self.w, "sparse_gradient", False)
+            return pair_loss(e, self.w, place, pairs.c, pairs.gamma, share, sparse=sparse)
+        return self._loss_in_torch(pairs, e, place)
+
+    def _loss_in_torch(self, pairs: Pairs, e: torch.Tensor, place: npt.NDArray[Any]) -> torch.Tensor:
+        """Return the same loss on a device."""
+        device = self.random.generator.device
         c = torch.from_numpy(pairs.c).to(device)
         thin = getattr(self.w, "sparse_gradient", False)
         contexts = functional.embedding(c, self.w, sparse=thin)

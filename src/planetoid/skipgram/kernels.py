@@ -53,7 +53,7 @@ LOSS_EVERY = 4  # slots
 NEAR = 1 << 21  # floats of a table that the caches hold; asking ahead for its rows only costs time
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, error_model="numpy")
 def dots(row: Any, table: Any, rows: Any, count: Any, out: Any) -> None:
     """Score one row against several, four at a time to read it from registers; ``count`` is a multiple of 4."""
     for k in range(0, count, 4):
@@ -68,7 +68,7 @@ def dots(row: Any, table: Any, rows: Any, count: Any, out: Any) -> None:
         out[k], out[k + 1], out[k + 2], out[k + 3] = s0, s1, s2, s3
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, error_model="numpy")
 def add_rows(table: Any, rows: Any, factors: Any, count: Any, out: Any) -> None:
     """Add a combination of several rows to ``out``, four at a time; ``count`` is a multiple of 4."""
     for k in range(0, count, 4):
@@ -78,14 +78,14 @@ def add_rows(table: Any, rows: Any, factors: Any, count: Any, out: Any) -> None:
             out[f] += g0 * r0[f] + g1 * r1[f] + g2 * r2[f] + g3 * r3[f]
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, error_model="numpy")
 def add_row(row: Any, factor: Any, out: Any) -> None:
     """Add a multiple of one row to ``out``."""
     for f in range(len(out)):
         out[f] += factor * row[f]
 
 
-@njit
+@njit(error_model="numpy")
 def filled_up(rows: Any, factors: Any, count: Any) -> Any:
     """Fill a list of rows up to a multiple of 4 with rows that count nothing."""
     while count % 4:
@@ -118,7 +118,7 @@ def sigmoids(values: Any, count: Any) -> None:
         values[k] = F32(1) / (F32(1) + power * scale)
 
 
-@njit
+@njit(error_model="numpy")
 def draw_slot(
     b: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any, batch: Any
 ) -> None:
@@ -153,7 +153,7 @@ def draw_slot(
             free[j, x] = context_of(at, k, bits_at(key, place + 3 + x), gamma, class_start, members, self_pairs)
 
 
-@njit
+@njit(error_model="numpy")
 def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, group: Any, pools: Any) -> None:
     """Draw the shared negatives of the groups that begin in a range of slots."""
     for b in range(first_slot, last_slot, group):
@@ -164,7 +164,7 @@ def draw_pools(first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, g
                 pool[j, k] = below(bits_at(key, j * pool.shape[1] + k), n)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def prefetch_next(
     member: Any, j: Any, path: Any, length: Any, pool: Any, reach: Any, group: Any, e: Any, w: Any
 ) -> None:
@@ -176,7 +176,7 @@ def prefetch_next(
             prefetch(w, pool[j + 1, k])
 
 
-@njit(fastmath=FAST, error_model="numpy", inline="always")
+@njit(fastmath=FAST, error_model="numpy")
 def score_centre(
     b: Any, j: Any, pool: Any, rows: Any, full: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any
 ) -> None:
@@ -239,7 +239,7 @@ def score_centre(
     add_rows(w, rows, out, padded, gradient)
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@njit(fastmath=FAST, error_model="numpy", inline="always")
 def draw_and_score(
     first_slot: Any, last_slot: Any, index: Any, seed: Any, n: Any, starts: Any, stride: Any,
     graph: Any, labels: Any, rules: Any, e: Any, w: Any, rate: Any, batch: Any, losses: Any,
@@ -266,7 +266,7 @@ def draw_and_score(
                     score_centre(b, j, pool, rows, full, rules, e, w, rate, batch, losses)
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, error_model="numpy", inline="always")
 def update_contexts(
     thread: Any, n_threads: Any, n_slots: Any, rules: Any, frozen: Any, e: Any, w: Any, batch: Any
 ) -> None:
@@ -321,7 +321,7 @@ def update_contexts(
                         add_rows(e, rows, used, filled_up(rows, used, count), w[c])
 
 
-@njit(fastmath=FAST)
+@njit(fastmath=FAST, error_model="numpy", inline="always")
 def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: Any, batch: Any) -> None:
     """Phase 3, for the rows of e that belong to one thread."""
     paths, lengths, gradients = batch[0], batch[1], batch[6]
@@ -335,7 +335,7 @@ def update_centres(thread: Any, n_threads: Any, n_slots: Any, frozen: Any, e: An
                 add_row(gradients[b, j], F32(1), e[i])
 
 
-@njit(nogil=True, error_model="numpy", cache=True)
+@njit(nogil=True, fastmath=FAST, error_model="numpy", cache=True)
 def train(
     thread: Any, n_threads: Any, counters: Any, seed: Any, first: Any, last: Any, total: Any,
     rate_from: Any, rate_to: Any, starts: Any, stride: Any, graph: Any, labels: Any, rules: Any,

@@ -1,0 +1,186 @@
+"""Write measured figures into the documents: ``python scripts/update_docs.py [--check]``.
+
+A table stands between ``<!-- measured: NAME -->`` and ``<!-- end -->`` and is made from
+a file of results that a benchmark wrote; ``TABLES`` says which. With ``--check`` nothing
+is written, and the exit code is 1 if a table is not what the results say. A table whose
+results are not there stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+REPRODUCED = ROOT / "docs" / "results"
+MARKED = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+
+DATA_SETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
+PARTS_OF_ENGINE = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
+
+
+def baselines() -> str:
+    """Accuracy, seconds and memory of every method on the citation networks."""
+    from planetoid.registry import CLASSES
+
+    found = _read(RESULTS / "baselines.json")["methods"]
+    names = {short: f"`{cls}`" for cls, (short, _) in CLASSES.items()}
+    order = [name for name in names if name in found] + [name for name in found if name not in names]
+    rows = [
+        [names.get(name, _variant(name, names)), *(_cell(found[name].get(key)) for key in DATA_SETS)] for name in order
+    ]
+    return _table(["method", *DATA_SETS.values()], rows)
+
+
+def _variant(name: str, names: dict[str, str]) -> str:
+    method, _, how = name.partition(", ")
+    return f"{names[method]}, {how}"
+
+
+def _cell(entry: dict[str, Any] | None) -> str:
+    if entry is None:
+        return ""
+    spread = f" ± {entry['std']:.1f}" if entry["seeds"] > 1 else ""
+    return f"{entry['accuracy']:.1f}{spread} ({_seconds(entry['seconds'])} s, {entry['peak_gb']:.2f} GB)"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def skipgram() -> str:
+    """Speed, growth and memory of the engine beside its peers."""
+    found = _read(RESULTS / "skipgram.json")
+    rows = [
+        [
+            row["what"],
+            *("" if row[key] is None else f"{row[key]:.2f}" for key in ("ours", "peer", "ratio")),
+            row["note"],
+        ]
+        for part in PARTS_OF_ENGINE
+        for row in found.get(part, ())
+    ]
+    return _table(["", "ours", "peer", "ratio", ""], rows)
+
+
+def propagation() -> str:
+    """Time and memory of the label-propagation family on millions of nodes."""
+    rows = [
+        [row["name"], f"{row['seconds']:.0f}", str(row["iterations"]), f"{row['peak_gb']:.1f}"]
+        for row in _read(RESULTS / "propagation.json")["fit"]
+    ]
+    return _table(["method, solver", "seconds", "iterations", "peak GB"], rows)
+
+
+def label_more() -> str:
+    """Accuracy as labels are added, by how they are chosen."""
+    found = _read(RESULTS / "label_more.json")
+    rows = [
+        [row["method"], row["choice"], *(f"{m:.1f} ± {e:.1f}" for m, e in zip(row["mean"], row["error"], strict=True))]
+        for row in found["rows"]
+    ]
+    table = _table(["method", "chosen", *(f"{count} labels" for count in found["labels"])], rows)
+    return f"{table}\n({found['splits']} splits.)\n"
+
+
+def demo() -> str:
+    """What ``planetoid demo --json`` found, best first."""
+    from planetoid.evaluation import what_it_uses
+    from planetoid.registry import METHODS
+
+    found = sorted(_read(RESULTS / "demo.json")["summary"], key=lambda row: -row["metrics"]["accuracy"]["mean"])
+    rows = [
+        [f"`{METHODS[row['method']].__name__}`", what_it_uses(row["method"]), _percent(row["metrics"]["accuracy"])]
+        for row in found
+    ]
+    return _table(["method", "learns from", "accuracy"], rows)
+
+
+def _percent(spread: dict[str, float]) -> str:
+    return f"{100 * spread['mean']:.1f} ± {100 * spread['sd']:.1f}"
+
+
+def table3() -> str:
+    """The paper's table 3 in short: public split, fixed budget, the test nodes as the paper treats them."""
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    for cell in _read(REPRODUCED / "table3.json")["cells"]:
+        if cell["section"] == "public split" and cell["stopping"] == "fixed" and cell["paper"] is not None:
+            cells.setdefault((cell["method"], cell["settings"]), {})[cell["dataset"]] = cell
+    heads = ["method", "settings", *(f"{name}: paper | ours" for name in DATA_SETS.values())]
+    rows = [[*key, *(_paper_and_ours(found.get(name)) for name in DATA_SETS)] for key, found in cells.items()]
+    return _table(" | ".join(heads).split(" | "), rows)
+
+
+def _paper_and_ours(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return " | "
+    spread = "" if cell["sd"] is None else f" ± {100 * cell['sd']:.1f}"
+    return f"{100 * cell['paper']:.1f} | {100 * cell['mean']:.1f}{spread}"
+
+
+def reproduced() -> str:
+    """Links to the tables that ``planetoid reproduce`` wrote."""
+    pages = sorted(REPRODUCED.glob("*.md"))
+    if not pages:
+        raise FileNotFoundError(REPRODUCED)
+    titles = [page.read_text(encoding="utf-8").splitlines()[0].lstrip("# ") for page in pages]
+    return "".join(f"- [{title}](results/{page.name})\n" for title, page in zip(titles, pages, strict=True))
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "baselines": baselines,
+    "demo": demo,
+    "label_more": label_more,
+    "propagation": propagation,
+    "reproduced": reproduced,
+    "skipgram": skipgram,
+    "table3": table3,
+}
+
+
+def updated(text: str) -> str:
+    """Return a document with every table made anew."""
+
+    def make(match: re.Match[str]) -> str:
+        try:
+            return f"{match[1]}{TABLES[match[2]]()}{match[3]}"
+        except FileNotFoundError:
+            return match[0]
+
+    return MARKED.sub(make, text)
+
+
+def documents() -> list[Path]:
+    """Return README.md and the pages of the site."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    stale = 0
+    for path in documents():
+        text = path.read_text(encoding="utf-8")
+        new = updated(text)
+        if new != text:
+            stale += 1
+            print(f"{path.relative_to(ROOT)}: {'not what the results say' if '--check' in arguments else 'updated'}")
+            if "--check" not in arguments:
+                path.write_text(new, encoding="utf-8")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
