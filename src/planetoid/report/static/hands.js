@@ -4,7 +4,7 @@ const TAP = 6; // pixels that a finger may slip in a tap
 
 function handle(map, canvas, { hover, pick }) {
   const down = new Map(); // pointers that are down
-  let moved = 0, apart = 0, outside = 0;
+  let moved = 0, apart = 0, outside = -Infinity;
 
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
