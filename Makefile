@@ -4,6 +4,7 @@
 #   make test     the whole test suite
 #   make install  .venv with everything for development
 #   make lint     format, style, types, layers
+#   make docs     the documentation as a site, in site/
 #   make bench    the benchmarks, one after the other (BENCH=benchmarks/bench_startup.py for one of them)
 #   make clean    remove .venv and what the tools leave behind
 
@@ -42,6 +43,9 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed $(BENCH_VENV)/.installed
 	@for script in $(BENCH); do echo "== $$script"; $(IN_VENV) $$script || exit 1; done
+
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

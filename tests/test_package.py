@@ -1,33 +1,17 @@
-"""The package as a whole: what importing loads, its layers, its wheel, and the code in its documents."""
+"""The package as a whole: what importing loads, its layers and its wheel."""
 
 import re
 import subprocess
 import sys
-import warnings
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import planetoid as pl
-from planetoid.errors import PlanetoidWarning
-from planetoid.evaluation import what_it_uses
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "numba", "sklearn", "scipy", "pandas", "pyarrow", "matplotlib", "typer", "rich")
-DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
-# What a document takes as given; README and docs also find edges.csv, words.txt and labels.csv.
-GIVEN = {
-    "docs/construct.md": {
-        "heads": ["rome", "paris", "rome"],
-        "relations": ["capital_of", "capital_of", "generalizations"],
-        "tails": ["italy", "france", "city"],
-        "X": np.random.default_rng(0).random((30, 4)),
-        "list_column": [1, 1, 2],
-        "item_column": ["fever", "cough", "cough"],
-    },
-}
 
 
 def test_import_loads_nothing_heavy():
@@ -85,60 +69,3 @@ def test_wheel_has_the_data_and_nothing_else(tmp_path):
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/planetoid").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == sources
     assert wheel.stat().st_size < 2**20
-
-
-def python_blocks(document):
-    return re.findall(r"^```python\n(.*?)^```$", (ROOT / document).read_text(), flags=re.DOTALL | re.MULTILINE)
-
-
-@pytest.fixture
-def own_files(tmp_path, monkeypatch):
-    """The bundled Cora as a user's own files, in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    data = pl.datasets.load("cora-bundled")
-    source, target = data.graph.to_scipy().nonzero()
-    once = source < target
-    names = [f"paper_{node}" for node in data.node_ids]
-    edges = [f"{names[i]},{names[j]}" for i, j in zip(source[once], target[once], strict=True)]
-    Path("edges.csv").write_text("\n".join(["source,target", *edges]) + "\n")
-    words = [" ".join([names[row], *(f"w{k}" for k in data.X[[row]].indices)]) for row in range(data.n_nodes)]
-    Path("words.txt").write_text("\n".join(words) + "\n")
-    train = data.split("random").train
-    labels = [f"{names[row]},{data.class_names[data.y[row]]}" for row in train]
-    Path("labels.csv").write_text("\n".join(["id,label", *labels]) + "\n")
-
-
-@pytest.mark.parametrize("document", [document for document in DOCUMENTS if python_blocks(document)])
-@pytest.mark.usefixtures("own_files")
-def test_code_in_documents_runs(document, request, monkeypatch):
-    blocks = python_blocks(document)
-    if any('load("cora")' in block for block in blocks):
-        monkeypatch.setenv("PLANETOID_DATA", str(request.getfixturevalue("data_root")))
-    namespace = dict(GIVEN.get(document, {}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlanetoidWarning)  # Cora has papers that nothing is known of
-        for number, block in enumerate(blocks, 1):
-            exec(compile(block, f"{document}, block {number}", "exec"), namespace)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_between_documents_lead_somewhere(document):
-    here = (ROOT / document).parent
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / document).read_text()):
-        if not target.startswith(("http://", "https://")):
-            assert (here / target).exists(), target
-
-
-def test_the_index_names_every_document():
-    index = (ROOT / "docs/index.md").read_text()
-    for document in DOCUMENTS[1:]:
-        assert document == "docs/index.md" or f"({Path(document).name})" in index
-
-
-def test_the_readme_tells_what_every_method_learns_from():
-    listed = (ROOT / "README.md").read_text().split("## What is in it")[1].split("##")[0]
-    for method, cls in pl.METHODS.items():
-        (row,) = (line for line in listed.splitlines() if f"`{cls.__name__}`" in line)
-        _, _, uses, new_nodes, _ = (cell.strip() for cell in row.split("|"))
-        assert uses == what_it_uses(method)
-        assert bool(new_nodes) == cls.inductive

@@ -1,49 +1,14 @@
-"""What the documents say of the command line: every command there runs, every command has examples."""
+"""The examples of every command, and the way from nothing to labels."""
 
-import re
 import shlex
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import planetoid as pl
-from planetoid.cli import main
-from planetoid.cli.choosing import LARGE
 
-ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs/cli.md").read_text()
 COMMANDS = ("check", "fit", "predict", "embed", "evaluate", "compare")
-
-
-def shell_lines():
-    blocks = re.findall(r"^```sh\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
-    return [line for block in blocks for line in block.splitlines()]
-
-
-def test_every_command_in_the_reference_runs(files, done, tmp_path, monkeypatch):
-    for name in ("edges.csv", "features.parquet", "labels.csv", "validation.csv"):
-        shutil.copy(files.folder / name, tmp_path)
-    pd.read_parquet(files.features).head(3).to_parquet(tmp_path / "new.parquet")
-    (tmp_path / "ids.txt").write_text("paper_1\npaper_2\n")
-    monkeypatch.chdir(tmp_path)
-    for line in shell_lines():
-        program, *arguments = shlex.split(line)
-        assert program == "planetoid"
-        done(*arguments, *(("--jobs", "1") if arguments[0] in ("evaluate", "compare") else ()))
-    assert {"predictions.csv", "fitted.parquet", "new.csv", "embedding.npz", "new.w2v"} <= {
-        path.name for path in tmp_path.iterdir()
-    }
-
-
-def test_the_reference_has_every_command_and_its_options(invoke):
-    for command in COMMANDS:
-        assert f"\n## {command}\n" in TEXT
-        assert any(line.startswith(f"planetoid {command} ") for line in shell_lines())
-    assert "above two million nodes" in TEXT
-    assert LARGE == 2_000_000
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -89,8 +54,3 @@ def test_from_nothing_to_labels_on_cora(done, tmp_path, monkeypatch):
     model = pl.PlanetoidT().fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
     assert right == pytest.approx((model.predict()[split.test] == data.y[split.test]).mean(), abs=0.02)
     assert right > 0.72
-
-
-def test_every_command_is_registered():
-    named = {command.name for command in main.app.registered_commands}
-    assert named >= {*COMMANDS, "demo"}
