@@ -1,5 +1,5 @@
-"""Files and commands, as the tests of the command line have them."""
+"""A user's files, as the tests of the command line have them."""
 
-from tests.cli.conftest import files, invoke
+from tests.cli.conftest import files
 
-__all__ = ["files", "invoke"]
+__all__ = ["files"]

@@ -56,7 +56,7 @@ def to_run(document):
 
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(b.language != "text" for b in to_run(name))])
 @pytest.mark.usefixtures("own_files")
-def test_code_in_documents_runs(document, request, invoke, monkeypatch):
+def test_code_in_documents_runs(document, request, monkeypatch):
     blocks = to_run(document)
     if any('load("cora")' in block.code for block in blocks):
         monkeypatch.setenv("PLANETOID_DATA", str(request.getfixturevalue("data_root")))
@@ -65,7 +65,7 @@ def test_code_in_documents_runs(document, request, invoke, monkeypatch):
         if block.language == "python":
             printed = run_python(block, namespace)
         elif block.language == "sh":
-            printed = run_commands(block, invoke)
+            printed = run_commands(block)
         else:
             continue
         if block.output is not None:
@@ -73,22 +73,31 @@ def test_code_in_documents_runs(document, request, invoke, monkeypatch):
 
 
 def run_python(block, namespace):
-    printed = io.StringIO()
-    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
-        warnings.simplefilter("ignore", PlanetoidWarning)  # Cora has papers that nothing is known of
+    with printed_to() as printed:
         exec(compile(block.code, block.place, "exec"), namespace)
     return printed.getvalue()
 
 
-def run_commands(block, invoke):
-    printed = []
-    for line in block.lines():
-        program, *arguments = shlex.split(line, comments=True)
-        assert program == "planetoid", f"{block.place}: {line}"
-        result = invoke(*arguments, *(("--jobs", "1") if arguments[0] in IN_PROCESSES else ()))
-        assert result.exit_code == block.exit_code, f"{block.place}: {line}\n{result.output}"
-        printed.append(result.output)
-    return "\n".join(printed)
+def run_commands(block):
+    """Run the commands in this process, and return what a terminal would show: results and messages in their order."""
+    with printed_to() as printed:
+        for line in block.lines():
+            program, *arguments = shlex.split(line, comments=True)
+            assert program == "planetoid", f"{block.place}: {line}"
+            more = ("--jobs", "1") if arguments[0] in IN_PROCESSES else ()
+            with pytest.raises(SystemExit) as ended:
+                main.app([*arguments, *more], prog_name="planetoid")
+            assert (ended.value.code or 0) == block.exit_code, f"{block.place}: {line}\n{printed.getvalue()}"
+    return printed.getvalue()
+
+
+@contextlib.contextmanager
+def printed_to():
+    """Catch what is printed; warnings of ours are shown as usual, since Cora has papers that nothing is known of."""
+    printed = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        warnings.simplefilter("always", PlanetoidWarning)
+        yield printed
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -38,7 +38,7 @@ Space = Mapping[str, "Real | Whole | Choice"]
 
 _CLASSIFIER: Space = {
     "learning_rate": Real(0.005, 0.1),
-    "weight_decay": Real(1e-5, 0.03),
+    "weight_decay": Real(1e-5, 0.05),
     "steps": Whole(50, 500),
     "dropout": Choice((0.0, 0.3, 0.5)),
     "activation": Choice(("softmax", "relu")),

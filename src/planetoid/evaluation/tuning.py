@@ -30,7 +30,7 @@ ASKED_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Trial:
-    """One set of parameters and how it did: mean accuracy over the splits, or why it failed."""
+    """One set of parameters and how it did: accuracy over the splits, or why it failed; number -1 are the defaults."""
 
     number: int
     parameters: dict[str, Any]
@@ -106,7 +106,7 @@ def tune(
         Every trial is measured on the test part of splits drawn from it; what must stay unseen has to be hidden
         first, see :func:`hide_labels`.
     trials : int
-        How many there are in the end, those in the journal included. The first has the defaults.
+        How many there are in the end, those in the journal and the first, the defaults, included.
     protocol : Protocol, optional
         The paper's random splits if not given.
     seeds : iterable of int
@@ -142,14 +142,17 @@ def tune(
             raise ParameterError(f"{method} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
     protocol, listed = protocol or Protocol(), list(seeds)
     search = _Search(method, data, protocol, listed, searched, fixed, seed, journal)
-    while (left := trials - search.done) > 0:
+    first = search.try_defaults()
+    if first is not None and on_trial is not None:
+        on_trial(first)
+    while (left := trials - 1 - search.done) > 0:
         for trial in search.answer(min(ASKED_AT_ONCE, left), jobs):
             if on_trial is not None:
                 on_trial(trial)
     parameters, score = search.best()
     changed = {name: value for name, value in {**parameters, **fixed}.items() if known[name] != value}
     return Tuned(
-        method, data.name, protocol.in_words(), changed, score, search.score_of_defaults(), search.done, listed
+        method, data.name, protocol.in_words(), changed, score, search.score_of_defaults(), search.done + 1, listed
     )
 
 
@@ -199,7 +202,7 @@ class _Search:
                 seed=seed + self.done, multivariate=True, constant_liar=True, n_startup_trials=12
             )
         if not self.study.get_trials(deepcopy=False):
-            for start in ({}, *STARTS.get(method, ())):
+            for start in STARTS.get(method, ()):
                 self.study.enqueue_trial(self._defaults(start))
 
     def _waiting(self) -> set[int]:
@@ -213,7 +216,7 @@ class _Search:
             if isinstance(entry, Choice):
                 if value in entry.values:
                     defaults[name] = value
-            elif value is not None:
+            elif isinstance(value, (int, float)):  # not "auto", nor None
                 defaults[name] = type(entry.low)(min(max(value, entry.low), entry.high))
         return defaults
 
@@ -221,6 +224,15 @@ class _Search:
     def done(self) -> int:
         """How many trials have ended."""
         return sum(trial.state.is_finished() for trial in self.study.get_trials(deepcopy=False))
+
+    def try_defaults(self) -> Trial | None:
+        """Run the defaults, which the space may not contain, unless the journal has them."""
+        if "defaults" in self.study.user_attrs:
+            return None
+        answer = _score(self.task)
+        self.study.set_user_attr("defaults", answer)
+        failure = answer if isinstance(answer, str) else ""
+        return Trial(-1, dict(self.task.parameters), self.score_of_defaults(), failure)
 
     def answer(self, count: int, jobs: int) -> Iterator[Trial]:
         """Ask for so many trials, run them, and tell what came out."""
@@ -240,15 +252,19 @@ class _Search:
     def best(self) -> tuple[dict[str, Any], Spread]:
         """Return the parameters of the best trial and their score."""
         ended = [trial for trial in self.study.get_trials(deepcopy=False) if trial.state == self.complete]
-        if not ended:
+        default = self.score_of_defaults()
+        if not ended and default is None:
             raise DataError(f"no trial of {self.task.method} came to an end; fit it once to see why")
-        best = max(ended, key=lambda trial: trial.value)
+        best = max(ended, key=lambda trial: trial.value, default=None)
+        if best is None or (default is not None and default.mean >= best.value):
+            assert default is not None
+            return {}, default
         return dict(best.params), Spread.of(best.user_attrs["accuracies"])
 
     def score_of_defaults(self) -> Spread | None:
-        """Return the score of the first trial, which has the defaults."""
-        first = self.study.get_trials(deepcopy=False)[0]
-        return Spread.of(first.user_attrs["accuracies"]) if first.state == self.complete else None
+        """Return the score of the defaults, ``None`` if they failed."""
+        answer = self.study.user_attrs["defaults"]
+        return None if isinstance(answer, str) else Spread.of(answer)
 
 
 def _suggest(trial: Any, name: str, entry: Any) -> Any:

@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,15 @@ MONITORS = ("val_accuracy", "val_loss")
 # embeddings of labelled nodes come apart from those of the others, which the classifier then fails on.
 LABEL_PAIRS_A_WALK_PAIR = 0.1
 
+# Of weight_decay="auto", which is 1 / (number of classes)^2 below that: among many classes the labels of one weigh
+# little in the mean loss, and what suits seven classes would leave a hundred with the most frequent one.
+MOST_DECAY = 0.05
+
 
 class PlanetoidBase(GraphClassifier):
     """Settings and helpers of the Planetoid models; see the models themselves."""
+
+    decay_strength: ClassVar[float] = 0.25  # of weight_decay="auto"
 
     embedding_: npt.NDArray[np.float32]
     history_: list[dict[str, Any]]
@@ -56,7 +62,9 @@ class PlanetoidBase(GraphClassifier):
                 raise ParameterError(f"{name}={value!r}; it is a whole number, {least} at least")
         for name in ("T1", "T2", "pretrain", "weight_decay", "checkpoint_every", "embedding_rate"):
             value = getattr(self, name, 0)
-            if not 0 <= value < np.inf:
+            if name == "weight_decay" and value == "auto":
+                continue
+            if isinstance(value, str) or not 0 <= value < np.inf:
                 raise ParameterError(f"{name}={value!r}; it is a number that is not negative")
         for name in ("learning_rate", "context_rate", "joint_rate"):
             value = getattr(self, name, 1)
@@ -108,6 +116,12 @@ class PlanetoidBase(GraphClassifier):
             self_pairs=self.self_pairs,
             seed=self.random_state,
         )
+
+    def _decay(self, problem: Problem) -> float:
+        """Return the weight decay; ``"auto"`` is weak where each class has a small share of the labels."""
+        if self.weight_decay != "auto":
+            return float(self.weight_decay)
+        return self.decay_strength * min(MOST_DECAY, 1.0 / problem.n_classes**2)
 
     def _scaled(self, X: Features) -> Features:
         kind = getattr(self, "row_normalize", None)

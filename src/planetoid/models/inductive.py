@@ -109,7 +109,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         lambda_: float | None = None,
         optimizer: str = "adam",
         learning_rate: float = 0.01,
-        weight_decay: float = 5e-3,
+        weight_decay: float | str = "auto",
         context_optimizer: str = "adam",
         context_rate: float = 0.01,
         evaluate_every: int = 10,
@@ -186,7 +186,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         random = StepRandom(self.random_state, device)
         self.network_ = self._build(random, features.is_sparse)
         network = self.network_
-        optimizers = Optimizers(self.optimizer, network.parameters(), self.learning_rate, self.weight_decay)
+        optimizers = Optimizers(self.optimizer, network.parameters(), self.learning_rate, self._decay(problem))
         supervised = LabelledNodes(
             problem, features, network.head, network.embed_rows, optimizers, self.N1, random, network, rows
         )

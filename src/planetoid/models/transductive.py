@@ -67,7 +67,10 @@ class PlanetoidT(PlanetoidBase):
     optimizer : {"adam", "sgd", "momentum", "adagrad", "rmsprop", "adamw"}
         Of the classifier; ``"sgd"`` is what the paper prints. Embeddings take
         plain SGD steps.
-    learning_rate, weight_decay : float
+    learning_rate : float
+    weight_decay : float or "auto"
+        L2 penalty of the classifier. ``"auto"`` depends on the number of classes C: min(0.05, 1 / C^2), for
+        :class:`PlanetoidG` and :class:`PlanetoidI` a quarter of it.
     embedding_rate : float
         Learning rate of e in L_s.
     evaluate_every : int
@@ -105,6 +108,7 @@ class PlanetoidT(PlanetoidBase):
     """
 
     uses_features = "required"
+    decay_strength = 1.0
 
     context_: npt.NDArray[np.float32]
 
@@ -136,7 +140,7 @@ class PlanetoidT(PlanetoidBase):
         lambda_: float | None = None,
         optimizer: str = "adam",
         learning_rate: float = 0.035,
-        weight_decay: float = 0.02,
+        weight_decay: float | str = "auto",
         embedding_rate: float = 0.02,
         evaluate_every: int = 10,
         monitor: str = "val_accuracy",
@@ -213,7 +217,7 @@ class PlanetoidT(PlanetoidBase):
         features = None if problem.X is None else FeatureRows(self._scaled(problem.X), device)
         random = StepRandom(self.random_state, device)
         head = self.head_ = self._head(random, features is not None and features.is_sparse)
-        optimizers = Optimizers(self.optimizer, head.parameters(), self.learning_rate, self.weight_decay)
+        optimizers = Optimizers(self.optimizer, head.parameters(), self.learning_rate, self._decay(problem))
         embed = TableEmbedding(e, self.embedding_rate)
         supervised = LabelledNodes(problem, features, head, embed, optimizers, self.N1, random, head)
         training = self._training(supervised, self._context(problem, e, w), problem)
@@ -299,6 +303,7 @@ class PlanetoidG(PlanetoidT):
     """
 
     uses_features = "never"
+    decay_strength = 0.25
 
     def __init__(
         self,
@@ -326,7 +331,7 @@ class PlanetoidG(PlanetoidT):
         lambda_: float | None = None,
         optimizer: str = "adam",
         learning_rate: float = 0.05,
-        weight_decay: float = 5e-3,
+        weight_decay: float | str = "auto",
         embedding_rate: float = 0.1,
         evaluate_every: int = 10,
         monitor: str = "val_accuracy",
