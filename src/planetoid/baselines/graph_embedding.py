@@ -21,6 +21,7 @@ from planetoid.skipgram.trainer import new_tables
 
 __all__ = ["GraphEmbedding"]
 
+AUTO_C = 3.0  # times classes^2 / labels
 PIECES = 100  # of a training, after each of which the bar moves
 
 
@@ -43,8 +44,9 @@ class GraphEmbedding(GraphClassifier):
         Falls linearly to a hundredth of it.
     negatives : {"shared", "own"}, default "shared"
         See :class:`planetoid.skipgram.SkipGram`.
-    C : float, default 1.0
-        Inverse strength of the softmax's L2 penalty.
+    C : float or "auto", default "auto"
+        Inverse strength of the softmax's L2 penalty. ``"auto"`` is 3 times the square of the number of classes, a
+        label: among many classes, each with few labels, a penalty that suits few would leave only the largest class.
     directory : path, optional
         Keep the tables in memory-mapped files there, for graphs larger than memory.
     random_state : int, default 0
@@ -82,7 +84,7 @@ class GraphEmbedding(GraphClassifier):
         node2vec_q: float = 1.0,
         learning_rate: float = 0.025,
         negatives: str = "shared",
-        C: float = 1.0,
+        C: float | str = "auto",
         directory: str | Path | None = None,
         random_state: int = 0,
         n_jobs: int | None = 1,
@@ -109,14 +111,22 @@ class GraphEmbedding(GraphClassifier):
             raise ParameterError(f"dimension={self.dimension!r}; it is a positive whole number")
         if not self.passes > 0:
             raise ParameterError(f"passes={self.passes!r}; it must be positive")
+        inverse_penalty = self._inverse_penalty(problem)
         self.embedding_ = self._embed(problem)
         X = normalize(self.embedding_)
         rows = problem.labelled
-        softmax = LogisticRegression(C=self.C, max_iter=1000).fit(X[rows], problem.y[rows])
+        softmax = LogisticRegression(C=inverse_penalty, max_iter=1000).fit(X[rows], problem.y[rows])
         probabilities = np.asarray(softmax.predict_proba(X))
         assert problem.graph is not None
         probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
+
+    def _inverse_penalty(self, problem: Problem) -> float:
+        if self.C == "auto":
+            return AUTO_C * problem.n_classes**2 / len(problem.labelled)
+        if isinstance(self.C, str) or not self.C > 0:
+            raise ParameterError(f"C={self.C!r}; it is 'auto' or a positive number")
+        return float(self.C)
 
     def _embed(self, problem: Problem) -> npt.NDArray[np.float32]:
         graph = problem.graph
