@@ -89,7 +89,7 @@ def label_more() -> str:
 
 
 def demo() -> str:
-    """What ``planetoid demo --json`` found, best first."""
+    """What ``planetoid demo`` found, its ``results.json`` copied to ``benchmarks/results/demo.json``, best first."""
     from planetoid.evaluation import what_it_uses
     from planetoid.registry import METHODS
 
