@@ -31,7 +31,7 @@ reproduce: $(VENV)/.installed
 	$(VENV)/bin/planetoid reproduce all --runs $(RUNS) --jobs $(JOBS) --out $(OUT)
 
 test: $(VENV)/.installed-test
-	$(IN_VENV) -m pytest
+	$(IN_VENV) -m pytest -n auto --dist loadfile
 
 install: $(VENV)/.installed-dev
 
@@ -45,7 +45,8 @@ bench: $(VENV)/.installed $(BENCH_VENV)/.installed
 	@for script in $(BENCH); do echo "== $$script"; $(IN_VENV) $$script || exit 1; done
 
 docs: $(VENV)/.installed-docs
-	NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict --quiet
+	@echo "site/index.html; with search: $(IN_VENV) -m http.server --directory site"
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
