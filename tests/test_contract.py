@@ -184,7 +184,7 @@ class TestContract:
         assert (model.predict(toy.X_new) == toy.new_truth).mean() >= 0.8
         assert_distributions(model.predict_proba(toy.X_new), len(toy.X_new), len(CLASSES))
         np.testing.assert_array_equal(model.predict(sparse.csr_array(toy.X_new)), model.predict(toy.X_new))
-        with pytest.raises(DataError, match="fitted on"):
+        with pytest.raises(DataError, match="is expecting"):
             model.predict(toy.X_new[:, 1:])
         with pytest.raises(DataError, match="not both"):
             model.predict(toy.X_new, nodes=[0])
@@ -286,7 +286,7 @@ class TestContract:
     @pytest.mark.parametrize(
         ("labels", "message"),
         [
-            (None, "needs labels"),
+            (None, "requires y to be passed"),
             ([-1] * N, "every entry of y is unlabelled"),
             ([1] + [-1] * (N - 1), "two classes"),
             ({0: "a", N: "b"}, f"not in the graph: {N}"),

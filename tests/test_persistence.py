@@ -76,7 +76,7 @@ class TestEveryMethod:
         if model.inductive:
             for X in (rows(1), sparse.csr_array(rows(1))):
                 np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-            with pytest.raises(DataError, match="fitted on 6"):
+            with pytest.raises(DataError, match="is expecting 6"):
                 loaded.predict(rows()[:, 1:])
 
     def test_node_ids_class_names_and_columns(self, method, tmp_path):

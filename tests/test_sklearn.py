@@ -14,7 +14,7 @@ from sklearn.utils import estimator_checks
 import planetoid as pl
 from planetoid.construct import knn_graph
 
-SMALL = {"dimension": 8, "steps": 60, "pretrain": 1, "passes": 1}
+SMALL = {"dimension": 8, "steps": 200, "pretrain": 1, "passes": 1}
 INDUCTIVE = [name for name in pl.METHODS if pl.METHODS[name].inductive]
 TRANSDUCTIVE = [name for name in pl.METHODS if not pl.METHODS[name].inductive]
 

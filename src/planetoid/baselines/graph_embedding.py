@@ -65,8 +65,8 @@ class GraphEmbedding(GraphClassifier):
     >>> import planetoid as pl
     >>> two_triangles = pl.Graph.from_edges([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
     >>> model = pl.GraphEmbedding(dimension=8, passes=200).fit(None, {0: "left", 5: "right"}, graph=two_triangles)
-    >>> model.predict().tolist()
-    ['left', 'left', 'left', 'right', 'right', 'right']
+    >>> model.predict(nodes=[1, 4]).tolist()
+    ['left', 'right']
     """
 
     embedding_: npt.NDArray[np.float32]

@@ -193,6 +193,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         training = self._training(supervised, self._context(problem, features, random), problem)
         training.run()
         self.history_ = training.history
+        del training  # and with it the table of w, which may be larger than all that follows
         self.embedding_ = self.transform(problem.X)
         probabilities = supervised.probabilities(problem.n_nodes)
         probabilities[~problem.has_features()] = 0.0
@@ -295,11 +296,15 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
 
         device = next(self.network_.parameters()).device
         rows = FeatureRows(self._scaled(X), device)
-        pieces = []
+        if len(rows) == 0:
+            raise DataError("X has no rows")
+        whole: npt.NDArray[np.float32] | None = None
         with torch.no_grad():
             for first in range(0, len(rows), PREDICT_ROWS):
-                batch = rows.batch(slice(first, min(len(rows), first + PREDICT_ROWS)))
-                pieces.append(function(self.network_, batch).cpu().numpy())
-        if not pieces:
-            raise DataError("X has no rows")
-        return np.concatenate(pieces)
+                part = slice(first, min(len(rows), first + PREDICT_ROWS))
+                piece = function(self.network_, rows.batch(part)).cpu().numpy()
+                if whole is None:  # pieces that are put together at the end would need twice the room
+                    whole = np.empty((len(rows), piece.shape[1]), dtype=piece.dtype)
+                whole[part] = piece
+        assert whole is not None
+        return whole
