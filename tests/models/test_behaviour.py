@@ -7,6 +7,7 @@ from torch import nn
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
+from planetoid.evaluation.metrics import expected_calibration_error
 from planetoid.models.tasks import NetworkContext
 
 QUICK = {"dimension": 8, "pretrain": 40, "steps": 60}
@@ -169,3 +170,26 @@ def test_a_module_is_copied(small):
 def test_encoders_of_the_wrong_kind(small, encoder, message):
     with pytest.raises(ParameterError, match=message):
         pl.PlanetoidI(**QUICK, encoder=encoder).fit(small.X, small.y, graph=small.graph)
+
+
+@pytest.mark.filterwarnings("ignore:PlanetoidG can say nothing:planetoid.errors.PlanetoidWarning")
+@pytest.mark.parametrize("cls", [pl.PlanetoidT, pl.PlanetoidG, pl.PlanetoidI])
+def test_validation_labels_calibrate_the_probabilities(cls, tmp_path):
+    """Confidence comes to what is right of nodes that were neither learned from nor calibrated on."""
+    data = pl.datasets.make_citation(n_nodes=800, n_classes=3, n_features=60, seed=1)
+    split = data.split("random", per_class=10, n_val=200, n_test=400, seed=0)
+    y, X = pl.mask_labels(data.y, split.train), None if cls is pl.PlanetoidG else data.X
+    models = [
+        cls(dimension=16, steps=60, load_best=False, patience=100).fit(X, y, graph=data.graph, validation=held)
+        for held in (None, split.val_labels(data.y))
+    ]
+    np.testing.assert_array_equal(models[0].predict(), models[1].predict())  # no class changes
+    errors = [
+        expected_calibration_error(data.y[split.test], model.predict_proba()[split.test], model.classes_)
+        for model in models
+    ]
+    assert errors[1] < max(0.1, 0.7 * errors[0])
+    models[1].save(tmp_path / "model")
+    np.testing.assert_array_equal(pl.load(tmp_path / "model").predict_proba(), models[1].predict_proba())
+    if cls is pl.PlanetoidI:
+        np.testing.assert_allclose(models[1].predict_proba(data.X[:5]), models[1].predict_proba()[:5], rtol=1e-5)

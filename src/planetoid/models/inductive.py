@@ -192,6 +192,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         )
         training = self._training(supervised, self._context(problem, features, random), problem)
         training.run()
+        supervised.calibrate()
         self.history_ = training.history
         del training  # and with it the table of w, which may be larger than all that follows
         self.embedding_ = self.transform(problem.X)

@@ -96,8 +96,7 @@ class InductiveNetwork(nn.Module):
 
     def probabilities(self, x: Batch) -> torch.Tensor:
         """Return p(y | x)."""
-        logits, _ = self.head(x, self.encode(x, None))
-        return torch.softmax(logits, dim=1)
+        return self.head.log_probabilities(x, self.encode(x, None)).exp()
 
 
 def _users_encoder(encoder: Any, n_features: int, random: StepRandom) -> nn.Module:

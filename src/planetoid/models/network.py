@@ -69,6 +69,8 @@ class Head(nn.Module):
                     nn.Identity() if direct else InputLinear(hidden, n_classes, random) for _ in range(layers)
                 )
         self.direct = activation == "softmax" and hidden == n_classes
+        self.temperature: torch.Tensor
+        self.register_buffer("temperature", torch.ones(()))  # of the softmax in predictions; see calibration
 
     def forward(
         self, x: Batch | None, e: torch.Tensor | None, random: StepRandom | None = None
@@ -90,6 +92,10 @@ class Head(nn.Module):
                     extra.append(torch.log(h + 1e-12) if self.direct else torch.log_softmax(head(h), dim=1))
         assert logits is not None
         return logits, extra
+
+    def log_probabilities(self, x: Batch | None, e: torch.Tensor | None) -> torch.Tensor:
+        """Return log p(y | x, e), as it is told to users: softened or sharpened by the temperature."""
+        return torch.log_softmax(self(x, e)[0] / self.temperature, dim=1)
 
     def loss(self, x: Batch | None, e: torch.Tensor | None, y: torch.Tensor, random: StepRandom | None) -> torch.Tensor:
         """Return L_s, the mean negative log-likelihood, plus the auxiliary ones."""

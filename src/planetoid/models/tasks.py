@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.context import ContextSampler, Pairs
+from planetoid.models.calibration import LEAST_TO_CALIBRATE, best_temperature
 from planetoid.models.network import Head
 from planetoid.models.optimizers import Optimizers
 from planetoid.models.pair_loss import pair_loss
@@ -99,7 +100,7 @@ class LabelledNodes:
         """Return log p(y | x, e) of some nodes."""
         with torch.no_grad():
             x = None if self.features is None else self.features.batch(rows)
-            return torch.log_softmax(self.head(x, self.embed(rows, x, None))[0], dim=1)
+            return self.head.log_probabilities(x, self.embed(rows, x, None))
 
     def probabilities(self, n_nodes: int) -> npt.NDArray[np.float32]:
         """Return p(y | x, e) of all nodes, in pieces."""
@@ -108,6 +109,13 @@ class LabelledNodes:
             for first in range(0, n_nodes, PREDICT_ROWS)
         ]
         return np.concatenate(pieces)
+
+    def calibrate(self) -> None:
+        """Choose the temperature that makes the validation labels most likely; no prediction changes its class."""
+        if self.validation is None or len(self.validation) < LEAST_TO_CALIBRATE:
+            return
+        scores = self.log_probabilities(self.validation).cpu().numpy()
+        self.head.temperature.fill_(best_temperature(scores, self.validation_codes))  # type: ignore[arg-type]
 
     def evaluate(self) -> dict[str, Any]:
         if self.validation is None:
@@ -285,8 +293,7 @@ def predict_rows(
         for first in range(0, len(e), PREDICT_ROWS):
             part = slice(first, first + PREDICT_ROWS)
             x = None if features is None else features.batch(part)
-            logits, _ = head(x, torch.from_numpy(e[part]).to(device))
-            pieces.append(torch.softmax(logits, dim=1).cpu().numpy())
+            pieces.append(head.log_probabilities(x, torch.from_numpy(e[part]).to(device)).exp().cpu().numpy())
     return np.concatenate(pieces)
 
 

@@ -222,6 +222,7 @@ class PlanetoidT(PlanetoidBase):
         supervised = LabelledNodes(problem, features, head, embed, optimizers, self.N1, random, head)
         training = self._training(supervised, self._context(problem, e, w), problem)
         training.run()
+        supervised.calibrate()
         self.history_ = training.history
         self.embedding_, self.context_ = e.cpu().numpy(), w.cpu().numpy()
         probabilities = supervised.probabilities(problem.n_nodes)
