@@ -49,7 +49,7 @@ docs: $(VENV)/.installed-docs
 	@echo "site/index.html; with search: $(IN_VENV) -m http.server --directory site"
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH_VENV) build dist demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # ---- environments; a stamp says what has been installed ------------------------------
 

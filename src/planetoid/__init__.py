@@ -14,6 +14,9 @@ from planetoid.registry import CLASSES, METHODS
 if TYPE_CHECKING:
     from planetoid import construct as construct
     from planetoid import datasets as datasets
+    from planetoid import evaluation as evaluation
+    from planetoid import presets as presets
+    from planetoid import report as report
     from planetoid.baselines.diel import Diel as Diel
     from planetoid.baselines.feat import Feat as Feat
     from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("construct", "datasets")
+_MODULES = ("construct", "datasets", "evaluation", "presets", "report")
 _WHERE = {
     "Graph": "planetoid.graph",
     "load": "planetoid.persistence",
