@@ -153,11 +153,13 @@ def nell(_: argparse.Namespace) -> dict:
 
 
 def lists(options: argparse.Namespace) -> dict:
-    found = {}
+    found = json.loads(RESULTS.read_text()).get("lists", {}) if RESULTS.exists() else {}
     for cls, parameters in (
         ("PlanetoidG", {"dimension": 64, "pretrain": 1, "steps": 20, "n_jobs": 2}),
         ("PlanetoidI", {"dimension": 64, "pretrain": 0.05, "steps": 20, "N2": 2000}),
     ):
+        if cls not in options.models:
+            continue
         found[cls] = apart("lists_worker", {"cls": cls, "parameters": parameters, "scale": options.scale})
         print(" ", cls, found[cls], flush=True)
     return found
@@ -171,6 +173,9 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--datasets", default="cora", help="for accuracy, separated by commas")
+    parser.add_argument(
+        "--models", default="PlanetoidG,PlanetoidI", help="for the lists; the others keep their results"
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="of the coordinate lists; 1 is DIEL's size")
     options = parser.parse_args()
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

@@ -49,6 +49,7 @@ def test_clear_errors():
         pl.PlanetoidT.from_preset("paper/cora", lerning_rate=1)
 
 
+@pytest.mark.filterwarnings("ignore:PlanetoidG can say nothing:planetoid.errors.PlanetoidWarning")
 def test_a_preset_is_used_when_fitting():
     data = pl.datasets.make_citation(n_nodes=200, seed=0)
     y = pl.mask_labels(data.y, data.split("random", per_class=5, n_val=0, n_test=50).train)

@@ -34,7 +34,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
     dimension : int
         Width of the embedding e = h^{l1}(x).
     layers_x, layers_1, layers_2 : int
-        k layers on x, l1 layers from x to e, l2 layers on e.
+        k layers on x, l1 layers from x to e, l2 layers on e; with k = l2 = 0 the softmax sees x and e themselves.
     hidden : int
         Width of the layers between x and e, where l1 > 1.
     encoder : torch module or callable, optional
@@ -78,21 +78,22 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
     """
 
     needed_to_load = ("encoder",)
+    decay_strength = 0.5
 
     def __init__(
         self,
         *,
         dimension: int = 128,
-        layers_x: int = 1,
+        layers_x: int = 0,
         layers_1: int = 1,
-        layers_2: int = 1,
+        layers_2: int = 0,
         hidden: int = 256,
         encoder: nn.Module | Callable[[int], nn.Module] | None = None,
         width: int | None = None,
         activation: str = "softmax",
         embedding_activation: str = "relu",
-        auxiliary_losses: bool = True,
-        dropout: float = 0.5,
+        auxiliary_losses: bool = False,
+        dropout: float = 0.0,
         normalize_embedding: bool = True,
         row_normalize: str | None = "l2",
         r1: float = 1 / 2,

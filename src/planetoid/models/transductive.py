@@ -69,8 +69,8 @@ class PlanetoidT(PlanetoidBase):
         plain SGD steps.
     learning_rate : float
     weight_decay : float or "auto"
-        L2 penalty of the classifier. ``"auto"`` depends on the number of classes C: min(0.05, 1 / C^2), for
-        :class:`PlanetoidG` and :class:`PlanetoidI` a quarter of it.
+        L2 penalty of the classifier. ``"auto"`` depends on the number of classes C: min(0.05, 1 / C^2), half of it
+        for :class:`PlanetoidI` and a quarter for :class:`PlanetoidG`.
     embedding_rate : float
         Learning rate of e in L_s.
     evaluate_every : int

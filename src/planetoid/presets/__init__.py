@@ -30,7 +30,7 @@ class Preset:
     method : str
         The class, for instance ``"PlanetoidT"``.
     parameters : dict
-        What differs from the defaults of the class.
+        All that were chosen, whether or not they are the defaults today; ``"none"`` in the file is ``None``.
     chosen : dict
         How the parameters were chosen: score, splits, number of trials, seed.
     departs : str
@@ -58,7 +58,8 @@ def load_preset(name: str, method: str) -> Preset:
     if method not in methods:
         raise ParameterError(f"the preset {name!r} has nothing for {method}; it has {', '.join(methods)}")
     section = methods[method]
-    return Preset(name, method, section["parameters"], section.get("chosen", {}), section.get("departs", ""))
+    parameters = {key: None if value == "none" else value for key, value in section["parameters"].items()}
+    return Preset(name, method, parameters, section.get("chosen", {}), section.get("departs", ""))
 
 
 def preset_names(method: str | None = None) -> list[str]:
