@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from planetoid.errors import PlanetoidWarning
+
 
 @pytest.fixture
 def write(tmp_path) -> Callable[..., Path]:
@@ -16,3 +18,16 @@ def write(tmp_path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def told():
+    """Run something that warns once; return what it gives and the text of the warning."""
+
+    def run(function, *arguments, **options):
+        with pytest.warns(PlanetoidWarning) as caught:
+            found = function(*arguments, **options)
+        (warning,) = caught
+        return found, str(warning.message)
+
+    return run

@@ -40,7 +40,7 @@ def read_edges(
         Comments (``#``) may stand at the top of text.
     source, target, weight : str or int, optional
         Columns, by name or number. By default the columns with the usual
-        names, else the first two; the weight is a column called ``weight``, or
+        names, else the first two, but for the index of a pandas table; the weight is a column called ``weight``, or
         the only other one if it has numbers.
     header : bool, optional
         Whether the first line names the columns; by default the first lines tell.
@@ -62,7 +62,7 @@ def read_edges(
         header = True
     table = open_table(path, header, separator)
     try:
-        first, second, third = choose_columns(table.names, source, target, weight)
+        first, second, third = choose_columns(table.names, source, target, weight, path)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     if third is not None and not table.is_numeric(third) and weight is None and not is_weight(table.names[third]):
