@@ -89,6 +89,7 @@ class NewRows:
     def _match_columns(self, asked: str | None) -> str:
         """Check that every feature has its column; return the column of ids."""
         from planetoid.io.header import ID_NAMES
+        from planetoid.io.pandas_index import STORED_INDEX
         from planetoid.io.table import open_table
 
         assert self._names is not None
@@ -103,11 +104,13 @@ class NewRows:
             what = f"the column {shown}" if len(missing) == 1 else f"{len(missing):,} columns: {shown}"
             raise DataError(f"{self.path} lacks {what}; the model was fitted on {len(self._names):,} features")
         others = [name for name in columns if name not in wanted]
-        usual = [name for name in others if name.lower() in ID_NAMES]
+        usual = [name for name in others if name.lower() in ID_NAMES] or [
+            name for name in others if name == STORED_INDEX
+        ]
         if asked is None and not usual and len(others) != 1:
             found = f"it could be one of {', '.join(map(repr, others[:SHOWN]))}" if others else "all are features"
             raise DataError(f"{self.path}: which column has the ids? Say --id-column NAME ({found})")
-        chosen = asked or (usual or others)[0]
+        chosen = asked if asked is not None else (usual or others)[0]
         ignored = [name for name in others if name != chosen]
         if ignored:
             warnings.warn(

@@ -100,14 +100,14 @@ class Sources:
         """Return the columns of features that are not to be ignored, ``None`` for all."""
         if not self.ignore:
             return None
-        from planetoid.io.readers import find_id_column
+        from planetoid.io.readers import feature_columns, find_id_column
 
         table = self._open("features", header=True)
         for name in self.ignore:
             if name not in table.names:
                 raise DataError(f"{self.features} has no column {name!r} to ignore")
         node = find_id_column(table, self.id_column_of("features"))
-        return [name for k, name in enumerate(table.names) if k != node and name not in self.ignore]
+        return [table.names[number] for number in feature_columns(table, node, self.ignore)]
 
     def hashed(self) -> list[dict[str, str]]:
         """Return role, path and SHA-256 of every file, for the record of a fit."""

@@ -77,7 +77,8 @@ def read_features(
         Without it the rows stay in the order of the file.
     id_column : str or int, optional
         Of a table, by name or number; by default one called ``id``, ``node`` or
-        ``node_id``, else the first.
+        ``node_id``, else the index of a pandas table, else the first. An index
+        beside a column of ids is no feature, unless ``names`` has it.
     names : sequence of str or int, optional
         The features wanted, in this order: columns of a table, or tokens (others are
         ignored). By default all, tokens sorted.

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from planetoid.io.edgelist import END_NAMES
+from planetoid.io.pandas_index import index_columns
 
 __all__ = ["ID_NAMES", "LABEL_NAMES", "is_meant_as_number", "is_number", "looks_like_header"]
 
-ID_NAMES = ("id", "node", "node_id", "nodeid", "__index_level_0__")  # the last is how pandas stores an index
+ID_NAMES = ("id", "node", "node_id", "nodeid")
 LABEL_NAMES = ("label", "class", "y", "category", "labels", "target")
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -70,7 +71,9 @@ def _is_of_numbers(column: Sequence[str]) -> bool:
 
 def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:
     lower = [cell.lower() for cell in first if cell not in below]
-    if len(first) > 1 and first[0] not in below and lower[0] in ID_NAMES:
+    if len(first) > 1 and first[0] not in below and (lower[0] in ID_NAMES or (first[0] and index_columns(first[:1]))):
+        return True
+    if len(first) == 2 and first[0] == "" and lower[-1] in LABEL_NAMES:  # a pandas Series
         return True
     if any(cell in ID_NAMES for cell in lower) and any(cell in LABEL_NAMES for cell in lower):
         return True

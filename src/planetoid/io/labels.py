@@ -15,6 +15,7 @@ from planetoid.io.edgelist import column_number
 from planetoid.io.encode import IdEncoder, integers_if_canonical
 from planetoid.io.header import LABEL_NAMES
 from planetoid.io.match import graph_ids, rows_of, warn_of_strangers
+from planetoid.io.pandas_index import index_columns, warn_of_index
 from planetoid.io.readers import find_id_column
 from planetoid.io.table import Table, open_table
 
@@ -43,7 +44,7 @@ def read_labels(
     id_column, label_column : str or int, optional
         By name or number; by default columns with the usual names (``id``,
         ``node``, ``node_id``; ``label``, ``class``, ``y``, ``category``), else
-        the first and the only other one.
+        the first and the only other one, but for the index of a pandas table.
     header, separator : optional
         As for ``Graph.from_file``; by default the first lines tell.
 
@@ -85,16 +86,24 @@ def read_labels(
 
 def _choose_columns(table: Table, id_column: str | int | None, label_column: str | int | None) -> tuple[int, int]:
     node = find_id_column(table, id_column)
-    if label_column is not None:
-        label = column_number(table.names, label_column)
-        if label == node:
-            raise DataError(f"{table.column(label)} is both the id and the label; say which is which")
-        return node, label
+    asked = None if label_column is None else column_number(table.names, label_column)
+    if asked == node:
+        raise DataError(f"{table.column(node)} is both the id and the label; say which is which")
     others = [number for number in range(len(table.names)) if number != node]
     usual = [k for wanted in LABEL_NAMES for k in others if table.has_names and table.names[k].lower() == wanted]
-    if not usual and len(others) != 1:
-        raise DataError(f"which of the {len(others)} other columns is the label? Say label_column=...")
-    return node, (usual or others)[0]
+    label = asked if asked is not None else usual[0] if usual else None
+    index = [number for number in index_columns(table.names) if number != asked]
+    rest = [number for number in range(len(table.names)) if number not in index]
+    if id_column is None and node in index and len(rest) == 2 and label in (None, rest[1]):
+        warn_of_index(table.path, table.names, index)  # beside a column for the id and one for the label
+        return rest[0], rest[1]
+    if label is not None:
+        return node, label
+    possible = [number for number in others if number not in index] or others
+    if len(possible) != 1:
+        raise DataError(f"which of the {len(possible)} other columns is the label? Say label_column=...")
+    warn_of_index(table.path, table.names, [number for number in index if number not in (node, *possible)])
+    return node, possible[0]
 
 
 def _known_labels(table: Table, column: int, labels: Any) -> Any:

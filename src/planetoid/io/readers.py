@@ -17,9 +17,18 @@ from planetoid.errors import DataError
 from planetoid.io.edgelist import column_number
 from planetoid.io.files import check_file
 from planetoid.io.header import ID_NAMES
+from planetoid.io.pandas_index import index_columns, warn_of_index
 from planetoid.io.table import Table, open_table
 
-__all__ = ["FeatureReader", "MatrixReader", "Piece", "TableReader", "find_id_column", "open_feature_table"]
+__all__ = [
+    "FeatureReader",
+    "MatrixReader",
+    "Piece",
+    "TableReader",
+    "feature_columns",
+    "find_id_column",
+    "open_feature_table",
+]
 
 PIECE_ROWS = 2**16
 
@@ -70,10 +79,10 @@ class TableReader(FeatureReader):
         self.ids_are_text = table.is_text
         try:
             self._id = find_id_column(table, id_column)
-            others = range(len(table.names)) if names is None else [column_number(table.names, name) for name in names]
+            wanted = None if names is None else [column_number(table.names, name) for name in names]
         except DataError as error:
             raise DataError(f"{table.path}: {error}") from None
-        self._columns = [column for column in others if names is not None or column != self._id]
+        self._columns = feature_columns(table, self._id) if wanted is None else wanted
         if not self._columns:
             raise DataError(f"{table.path} has no column but {table.column(self._id)}, the id; features are missing")
         for column in self._columns:
@@ -137,11 +146,23 @@ class MatrixReader(FeatureReader):
 
 
 def find_id_column(table: Table, asked: str | int | None) -> int:
-    """Return the column of ids: the one asked for, one with a usual name, else the first."""
+    """Return the column of ids: the one asked for, one with a usual name, the index of a pandas table, else the first.
+
+    Of several indices the last is the oldest: each time that pandas reads its
+    own CSV and writes it again, one with row numbers comes before it.
+    """
     if asked is not None:
         return column_number(table.names, asked)
     usual = [number for number, name in enumerate(table.names) if table.has_names and name.lower() in ID_NAMES]
-    return usual[0] if usual else 0
+    return usual[0] if usual else (index_columns(table.names) or [0])[-1]
+
+
+def feature_columns(table: Table, node: int, ignore: Sequence[str] = ()) -> list[int]:
+    """Return the columns that are features: all but ids, what is to be ignored, and the index of a pandas table."""
+    others = [number for number, name in enumerate(table.names) if number != node and name not in ignore]
+    index = [number for number in index_columns(table.names) if number in others]
+    warn_of_index(table.path, table.names, index)
+    return [number for number in others if number not in index]
 
 
 def open_feature_table(
