@@ -78,11 +78,23 @@ def test_what_looks_wrong_is_told_in_sentences(tmp_path, done):
     assert "'alone'" in warnings
     assert "1 of 41 labels belong to no node of the graph (the first has the id 'nobody')" in warnings
     assert "2 of 43 nodes have no row" in warnings
-    assert "1 node has no edge" in doubts
+    assert "no edge" not in doubts  # once is enough
     assert "2 nodes cannot be reached from any label" in doubts
     assert "2 nodes have no feature other than zero" in doubts
     assert "0% of the edges between labelled nodes join one class, little more than by chance" in doubts
     assert "column 'wide' varies" in doubts
+
+
+def test_nodes_with_an_edge_to_themselves_alone_are_told_of(tmp_path, done):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nself,self\n")
+    (tmp_path / "f.csv").write_text("id,x\na,1\nb,2\nself,3\nalone,4\n")
+    command = ["check", "--edges", tmp_path / "e.csv", "--features", tmp_path / "f.csv", "--json"]
+    report = json.loads(done(*command).stdout)
+    assert report["counts"]["isolated"] == 2
+    (warning,) = report["warnings"]
+    assert "1 of 4 rows belong to nodes without an edge (the first has the id 'alone')" in warning
+    (doubt,) = report["doubts"]
+    assert doubt == "1 node has no edge to another: the graph says nothing about it."
 
 
 def test_classes_with_few_labels_are_named(files, tmp_path, done):

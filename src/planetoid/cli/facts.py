@@ -75,8 +75,10 @@ def facts(data: Data, found: dict[str, Any] | None = None) -> list[tuple[str, st
 def doubts(data: Data, found: dict[str, Any]) -> list[str]:
     """Return sentences about what may make results worse than they could be."""
     sentences = []
-    if data.sources.edges is not None and found["isolated"]:
-        sentences.append(f"{_have(found['isolated'])} no edge: the graph says nothing about them.")
+    alone = found["isolated"] - data.n_without_edges  # a warning has told of the others
+    if data.sources.edges is not None and alone > 0:
+        who = "it" if alone == 1 else "them"
+        sentences.append(f"{_have(alone)} no edge to another: the graph says nothing about {who}.")
     if found["unreachable"]:
         sentences.append(
             f"{_nodes(found['unreachable'])} cannot be reached from any label: methods without features can only "

@@ -39,6 +39,8 @@ class Data:
         A row for each node, zero where the file has none; columns in the order of their names.
     labels, validation : object arrays or None
         One label a node, ``None`` where there is none.
+    n_without_edges : int
+        Nodes that have features and are in no edge, of which a warning has told.
     """
 
     sources: Sources
@@ -46,6 +48,7 @@ class Data:
     features: FeatureTable | None
     labels: npt.NDArray[Any] | None
     validation: npt.NDArray[Any] | None
+    n_without_edges: int = 0
 
     @property
     def ids(self) -> NodeIds:
@@ -89,7 +92,7 @@ def read_data(sources: Sources, *, quiet: bool = False) -> Data:
     table = None
     if sources.features is not None and sources.format_of_features() in ("npz", "svmlight"):
         table = _read_features(sources, None, quiet)  # whose ids are the row numbers
-    graph = _read_graph(sources, table, quiet)
+    graph, n_without_edges = _read_graph(sources, table, quiet)
     if table is not None:
         _check_rows(sources, table, graph)
     elif sources.features is not None:
@@ -97,10 +100,11 @@ def read_data(sources: Sources, *, quiet: bool = False) -> Data:
     labels, validation = (_read_labels(sources, role, graph, quiet) for role in ("labels", "validation"))
     if labels is not None and validation is not None:
         _refuse_overlap(sources, graph.ids, labels, validation)
-    return Data(sources, graph, table, labels, validation)
+    return Data(sources, graph, table, labels, validation, n_without_edges)
 
 
-def _read_graph(sources: Sources, table: FeatureTable | None, quiet: bool) -> Graph:
+def _read_graph(sources: Sources, table: FeatureTable | None, quiet: bool) -> tuple[Graph, int]:
+    """Return the graph over all nodes, and how many of them are in no edge of the file of edges."""
     from planetoid.cli.nodes import joined, sorted_ids
     from planetoid.graph import Graph
     from planetoid.io.edgelist import EdgeList
@@ -109,7 +113,7 @@ def _read_graph(sources: Sources, table: FeatureTable | None, quiet: bool) -> Gr
     described = None if sources.features is None else _feature_ids(sources, table, quiet)
     if sources.edges is None:
         ids, _ = sorted_ids(described)
-        return Graph.from_rows(EdgeList(np.empty(0, np.int64), np.empty(0, np.int64)), ids)
+        return Graph.from_rows(EdgeList(np.empty(0, np.int64), np.empty(0, np.int64)), ids), 0
     with working(f"reading {sources.edges}", quiet=quiet):
         found, edges = read_edges(
             sources.edges,
@@ -125,7 +129,7 @@ def _read_graph(sources: Sources, table: FeatureTable | None, quiet: bool) -> Gr
         ids, place = sorted_ids(everyone)
         moved = EdgeList(place[edges.source], place[edges.target], edges.weight)
         del edges, place
-        return Graph.from_rows(moved, ids, directed=sources.directed)
+        return Graph.from_rows(moved, ids, directed=sources.directed), len(ids) - len(found)
 
 
 def _feature_ids(sources: Sources, table: FeatureTable | None, quiet: bool) -> Any:
