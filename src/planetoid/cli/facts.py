@@ -133,18 +133,27 @@ def _about_columns(data: Data) -> list[str]:
 
     if data.X is None:
         return []
-    sentences = []
-    if sparse.issparse(data.X):
-        used = np.bincount(data.X.indices, minlength=data.X.shape[1])
-        empty = int((used == 0).sum())
-    else:
-        spread = data.X.std(axis=0, dtype=np.float64)
-        empty = int((spread == 0).sum())
-        sentences += _drowning(data, spread)
+    spread = _sparse_spread(data.X) if sparse.issparse(data.X) else data.X.std(axis=0, dtype=np.float64)
+    sentences = _drowning(data, spread)
+    empty = int((spread == 0).sum())
     if empty:
         what = "column of features has" if empty == 1 else "columns of features have"
         sentences.append(f"{empty:,} {what} the same value everywhere and could be left out.")
     return sentences
+
+
+def _sparse_spread(X: Any) -> npt.NDArray[np.float64]:
+    """Return how far the columns of a sparse matrix vary, for each entry that is stored.
+
+    Over all rows a rare word would vary little and every common one would seem to drown it; over its own entries each
+    column of ones varies alike.
+    """
+    n_rows, n_columns = X.shape
+    values = X.data.astype(np.float64)
+    stored = np.bincount(X.indices, minlength=n_columns)
+    mean = np.bincount(X.indices, values, n_columns) / max(1, n_rows)
+    squares = np.bincount(X.indices, (values - mean[X.indices]) ** 2, n_columns) + (n_rows - stored) * mean**2
+    return np.asarray(np.sqrt(squares / np.maximum(stored, 1)))
 
 
 def _drowning(data: Data, spread: npt.NDArray[np.float64]) -> list[str]:
