@@ -69,6 +69,14 @@ def test_help_names_the_commands(invoke):
         assert command in done.stdout
 
 
+@pytest.mark.parametrize("command", [(), ("check",), ("fit",), ("reproduce",), ("datasets",), ("datasets", "get")])
+def test_flags_have_no_type_in_the_help(invoke, command):
+    text = invoke(*command, "--help").stdout
+    assert "--help" in text
+    assert "bool" not in text.lower()
+    assert command != ("fit",) or "<int" in text.lower()  # others still have theirs
+
+
 def test_version(invoke):
     assert invoke("--version").stdout == f"planetoid {__version__}\n"
 

@@ -25,6 +25,7 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         ctx.meta["planetoid.arguments"] = list(args)  # for the record of a fit
+        _show_no_type_of_flags(self, ctx)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -41,6 +42,15 @@ class Commands(TyperGroup):
                 raise
             named = f"{error.filename}: " if error.filename else ""
             raise _ended(ctx, f"{named}{error.strerror}") from None
+
+
+def _show_no_type_of_flags(command: Any, ctx: Any) -> None:
+    """Let the help of a command, and of those below it, name flags alone: ``--quiet``, not ``--quiet <bool>``."""
+    for parameter in command.get_params(ctx):  # that of --help too, which no command declares
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _show_no_type_of_flags(below, ctx)
 
 
 def _ended(ctx: Any, message: str) -> typer.Exit:
