@@ -65,6 +65,15 @@ def test_the_table_says_how_it_was_measured(files, done):
     assert "±" in text
 
 
+def test_one_label_is_not_called_labels(files, tmp_path, done):
+    labels = pd.read_csv(files.labels).groupby("label").head(2).iloc[[0, 1, 2]]  # two of a class, one of another
+    labels.to_csv(tmp_path / "l.csv", index=False)
+    command = ["--edges", files.edges, "--labels", tmp_path / "l.csv", "--method", "lp", "--splits", "1", *ONE]
+    text = done("evaluate", *command, "--train-share", "0.5").stdout
+    assert "on 1 label that was not learned from; 2 were." in text
+    assert "comparing lp on 1 split\n" in done("compare", *command).stderr
+
+
 def test_several_processes_give_the_same_figures(files, done):
     command = ["evaluate", *files.graph(), "--method", "lp", "--splits", "2", "--json"]
     one, two = (json.loads(done(*command, "--jobs", jobs).stdout)["methods"] for jobs in (1, 2))

@@ -188,7 +188,7 @@ def test_words_are_features(write):
 def test_a_label_is_to_learn_from_or_to_check_against(write):
     edges = write("e.csv", "source,target\na,b\nb,c\n")
     labels, validation = write("l.csv", "id,label\na,x\nb,y\n"), write("v.csv", "id,label\nb,y\nc,x\n")
-    with pytest.raises(DataError, match=r"1 nodes are in .*l.csv and in .*v.csv, such as 'b'"):
+    with pytest.raises(DataError, match=r"1 node is in .*l.csv and in .*v.csv, such as 'b'"):
         read_data(Sources(edges, labels=labels, validation=validation))
 
 

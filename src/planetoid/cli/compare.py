@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from planetoid.cli.console import noted, print_json, print_lines, print_table, simple_table, tell, why_not
+from planetoid.cli.console import counted, noted, print_json, print_lines, print_table, simple_table, tell, why_not
 from planetoid.cli.evaluate import HoldOut, PerClass, Splits, TrainShare, how_measured, percent, summary, warned
 from planetoid.cli.options import AsJson, Jobs, Methods, NewNodes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.sources import Sources
@@ -63,7 +63,7 @@ def compare(
         raise DataError(f"no method fits the data: {'; '.join(f'{name}: {why}' for name, why in skipped.items())}")
     parameters = settings_by_method(methods, given)
     protocol = draw_protocol(data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes)
-    tell(f"comparing {', '.join(methods)} on {splits} splits", quiet=quiet)
+    tell(f"comparing {', '.join(methods)} on {counted(splits, 'split')}", quiet=quiet)
     finished: list[Outcome] = []
     n_tasks = len(methods) * splits
     seeds = range(seed, seed + splits)

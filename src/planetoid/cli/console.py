@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_output",
     "check_place",
+    "counted",
     "in_options",
     "noted",
     "output_folder",
@@ -54,6 +55,15 @@ def in_options(message: str) -> str:
     for python, option in IN_OPTIONS:
         message = message.replace(python, option)
     return " ".join(message.split())
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """Return a count and its noun.
+
+    >>> counted(1, "label"), counted(2000, "label"), counted(0, "class", "classes")
+    ('1 label', '2,000 labels', '0 classes')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def tell(message: str, *, quiet: bool = False) -> None:

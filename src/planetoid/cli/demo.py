@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import output_folder, print_json, print_table, tell, written
+from planetoid.cli.console import counted, output_folder, print_json, print_table, tell, written
 from planetoid.registry import METHODS
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def notes(results: list[Result], protocol: Protocol) -> str:
     """Say how the figures were made, and what the methods warned of."""
     first, n_splits = results[0], len({result.seed for result in results})
     lines = [
-        f"Accuracy on {first.n_test:,} test papers, mean ± standard deviation of {n_splits} splits; "
+        f"Accuracy on {first.n_test:,} test papers, mean ± standard deviation of {counted(n_splits, 'split')}; "
         "seconds: median time of a fit.",
         f"Protocol: {protocol.in_words()}.",
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planetoid.cli.console import counted
 from planetoid.evaluation import what_it_uses
 from planetoid.evaluation.charts import CLASS_COLOURS, FAINT, INK, accuracy_chart, embedding_map
 from planetoid.registry import METHODS
@@ -56,7 +57,7 @@ def draw(path: Path, data: Dataset, results: Sequence[Result], maps: Mapping[str
 
 def _subtitle(results: Sequence[Result]) -> str:
     first, n_splits = results[0], len({result.seed for result in results})
-    return f"Cora, {first.n_train} labels, {first.n_test:,} test papers, {n_splits} random splits"
+    return f"Cora, {first.n_train} labels, {first.n_test:,} test papers, {counted(n_splits, 'random split')}"
 
 
 def _heading(figure: Figure, x: float, title: str, subtitle: str) -> None:

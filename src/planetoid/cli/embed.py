@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import check_output, noted, print_json, tell, working
+from planetoid.cli.console import check_output, counted, noted, print_json, tell, working
 from planetoid.cli.options import AsJson, Force, Quiet
 from planetoid.cli.predict import FeaturesFormat, IdColumn, Model, NewFeatures, Nodes
 from planetoid.errors import ParameterError
@@ -62,7 +62,7 @@ def embed(
     if as_json:
         method = short_name(fitted)
         print_json({"model": str(model), "method": method, "out": str(out), "rows": n_rows, "dimension": dimension})
-    tell(f"{n_rows:,} rows of {dimension} numbers in {out}", quiet=quiet)
+    tell(f"{counted(n_rows, 'row')} of {counted(dimension, 'number')} in {out}", quiet=quiet)
 
 
 def _of_fitted(model: Any, nodes: Path | None) -> tuple[NodeIds, Any]:

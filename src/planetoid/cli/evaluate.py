@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import noted, print_json, print_lines, print_table, simple_table, tell
+from planetoid.cli.console import counted, noted, print_json, print_lines, print_table, simple_table, tell
 from planetoid.cli.options import AsJson, Jobs, NewNodes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.sources import Sources
 from planetoid.errors import DataError, ParameterError
@@ -128,8 +128,8 @@ def how_measured(protocol: Protocol, outcomes: list[Outcome]) -> str:
     first = outcomes[0].result
     assert first is not None
     return (
-        f"Mean ± standard deviation in per cent, on {first.n_test:,} labels that were not learned from; "
-        f"{first.n_train:,} were. Protocol: {protocol.in_words()}."
+        f"Mean ± standard deviation in per cent, on {counted(first.n_test, 'label that was', 'labels that were')} not "
+        f"learned from; {counted(first.n_train, 'was', 'were')}. Protocol: {protocol.in_words()}."
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.cli.console import counted
+
 if TYPE_CHECKING:
     from planetoid.cli.inputs import Data
 
@@ -57,16 +59,16 @@ def facts(data: Data, found: dict[str, Any] | None = None) -> list[tuple[str, st
     if data.sources.edges is not None:
         weights = "weighted" if c["weighted"] else "unweighted"
         rows.append(("edges", f"{data.graph.summary}, {weights}"))
-        rows.append(("components", f"{c['components']:,}, the largest with {c['largest_component']:,} nodes"))
+        rows.append(("components", f"{c['components']:,}, the largest with {_nodes(c['largest_component'])}"))
     if data.X is not None:
         bare = c["nodes"] - c["nodes_with_features"]
         missing = f"; {_nodes(bare)} without any" if bare else ""
-        rows.append(("features", f"{c['features']:,} columns, {_density(data.X)}{missing}"))
+        rows.append(("features", f"{counted(c['features'], 'column')}, {_density(data.X)}{missing}"))
     if data.labels is not None:
-        rows.append(("labels", f"{c['labels']:,} of {c['nodes']:,} nodes ({c['labels'] / c['nodes']:.1%})"))
+        rows.append(("labels", f"{c['labels']:,} of {_nodes(c['nodes'])} ({c['labels'] / c['nodes']:.1%})"))
         rows.append(("classes", _classes(c["classes"])))
     if "validation" in c:
-        rows.append(("validation", f"{c['validation']:,} labels"))
+        rows.append(("validation", counted(c["validation"], "label")))
     if c["same_class_edges"] is not None:
         rows.append(("alike", f"{c['same_class_edges']:.0%} of the edges between labelled nodes join one class"))
     return rows
@@ -137,8 +139,8 @@ def _about_columns(data: Data) -> list[str]:
     sentences = _drowning(data, spread)
     empty = int((spread == 0).sum())
     if empty:
-        what = "column of features has" if empty == 1 else "columns of features have"
-        sentences.append(f"{empty:,} {what} the same value everywhere and could be left out.")
+        what = counted(empty, "column of features has", "columns of features have")
+        sentences.append(f"{what} the same value everywhere and could be left out.")
     return sentences
 
 
@@ -183,7 +185,7 @@ def _classes(sizes: dict[str, int]) -> str:
 
 
 def _nodes(count: int) -> str:
-    return f"{count:,} node" + ("" if count == 1 else "s")
+    return counted(count, "node")
 
 
 def _have(count: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import check_place, noted, print_json, print_lines, tell
+from planetoid.cli.console import check_place, counted, noted, print_json, print_lines, tell
 from planetoid.cli.options import AsJson, Force, NewNodes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.sources import Sources
 from planetoid.errors import DataError, ParameterError
@@ -241,11 +241,11 @@ def _result(method: str, why: str, model: GraphClassifier, data: Data, record: F
 
 def _as_text(result: dict[str, Any]) -> list[str]:
     lines = [
-        f"{result['method']} learned {len(result['classes'])} classes from {result['labels']:,} labels among "
-        f"{result['nodes']:,} nodes in {result['seconds']:.1f} s",
+        f"{result['method']} learned {len(result['classes'])} classes from {counted(result['labels'], 'label')} among "
+        f"{counted(result['nodes'], 'node')} in {result['seconds']:.1f} s",
     ]
     if "validation" in result:
         how = "which it was stopped by" if result["stopped_by_validation"] else "which it has not seen"
         accuracy, count = result["validation_accuracy"], result["validation"]
-        lines.append(f"accuracy on {count:,} validation labels, {how}: {accuracy:.1%}")
+        lines.append(f"accuracy on {counted(count, 'validation label')}, {how}: {accuracy:.1%}")
     return [*lines, f"model: {result['model']}"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.cli.console import working
+from planetoid.cli.console import counted, working
 from planetoid.errors import DataError
 
 if TYPE_CHECKING:
@@ -241,6 +241,7 @@ def _refuse_overlap(sources: Sources, ids: NodeIds, labels: npt.NDArray[Any], va
     both = np.flatnonzero(known & np.array([label is not None for label in validation]))
     if len(both):
         raise DataError(
-            f"{len(both):,} nodes are in {sources.labels} and in {sources.validation}, such as {ids[int(both[0])]!r}; "
+            f"{counted(len(both), 'node is', 'nodes are')} in {sources.labels} and in {sources.validation}, "
+            f"such as {ids[int(both[0])]!r}; "
             "a label is to learn from or to check against, not both"
         )

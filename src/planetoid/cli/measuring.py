@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.cli.console import counted
 from planetoid.cli.inputs import Data
 from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
@@ -78,7 +79,7 @@ def draw_protocol(
             raise ParameterError(f"{option} {share}: it is a share, above 0 and below 1")
     if per_class is not None and sizes.min() < per_class:
         smallest = classes.tolist()[int(sizes.argmin())]
-        raise DataError(f"--per-class {per_class}: class {smallest!r} has {sizes.min()} labels")
+        raise DataError(f"--per-class {per_class}: class {smallest!r} has {counted(int(sizes.min()), 'label')}")
     share = TRAIN_SHARE if train_share is None else train_share
     wanted = np.maximum(np.floor(share * sizes + 1e-9), 1) if per_class is None else np.full(len(sizes), per_class)
     rest = n_labels - int(wanted.sum())

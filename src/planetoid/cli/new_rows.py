@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planetoid.cli.console import counted
 from planetoid.errors import DataError, NotInductiveError, ParameterError, PlanetoidWarning
 from planetoid.registry import CLASSES, METHODS
 
@@ -102,7 +103,7 @@ class NewRows:
                 f" and {len(missing) - SHOWN:,} more" * (len(missing) > SHOWN)
             )
             what = f"the column {shown}" if len(missing) == 1 else f"{len(missing):,} columns: {shown}"
-            raise DataError(f"{self.path} lacks {what}; the model was fitted on {len(self._names):,} features")
+            raise DataError(f"{self.path} lacks {what}; the model was fitted on {counted(len(self._names), 'feature')}")
         others = [name for name in columns if name not in wanted]
         usual = [name for name in others if name.lower() in ID_NAMES] or [
             name for name in others if name == STORED_INDEX
@@ -113,8 +114,9 @@ class NewRows:
         chosen = asked if asked is not None else (usual or others)[0]
         ignored = [name for name in others if name != chosen]
         if ignored:
+            one_or_more = "column is no feature of the model and is", "columns are no features of the model and are"
             warnings.warn(
-                f"{self.path}: {len(ignored):,} columns are no features of the model and are ignored: "
+                f"{self.path}: {counted(len(ignored), *one_or_more)} ignored: "
                 f"{', '.join(map(repr, ignored[:SHOWN]))}{', ...' * (len(ignored) > SHOWN)}",
                 PlanetoidWarning,
                 stacklevel=3,
@@ -172,8 +174,8 @@ def _refuse_transductive(model: GraphClassifier, where: Path) -> None:
     others = ", ".join(name for name, cls in METHODS.items() if cls.inductive)
     raise NotInductiveError(
         f"the model in {where} is {short_name(model)}, which is transductive: it labels only the "
-        f"{len(model.node_ids_):,} nodes it was fitted on. Leave --features out to get those; to label new rows, fit "
-        f"again with --new-nodes or one of {others}"
+        f"{counted(len(model.node_ids_), 'node')} it was fitted on. Leave --features out to get those; to label new "
+        f"rows, fit again with --new-nodes or one of {others}"
     )
 
 

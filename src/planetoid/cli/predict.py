@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import check_output, noted, print_json, tell, working
+from planetoid.cli.console import check_output, counted, noted, print_json, tell, working
 from planetoid.cli.options import AsJson, Force, Quiet
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def predict(
         with opened(out, table.schema, as_json=as_json) as sink, working("predicting", quiet=quiet) as say:
             for ids, probabilities in _of_new(fitted, new) if new is not None else _of_fitted(fitted, nodes):
                 sink.write(table.rows(ids, probabilities))
-                say(f"predicting: {table.n_rows:,} rows")
+                say(f"predicting: {counted(table.n_rows, 'row')}")
     if to_file and as_json:
         counts = {label: count for label, count in table.counts.items() if count}
         print_json(
@@ -134,4 +134,4 @@ def _integer_ids(model: GraphClassifier, new: NewRows | None, *, typed: bool) ->
 def _summary(table: PredictionTable, out: Path) -> str:
     most = ", ".join(f"{label} {count:,}" for label, count in table.counts.most_common(6) if count)
     more = ", ..." if len(table.counts) > 6 else ""
-    return f"{table.n_rows:,} rows in {out}: {most}{more}"
+    return f"{counted(table.n_rows, 'row')} in {out}: {most}{more}"

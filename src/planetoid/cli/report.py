@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import check_output, print_json, tell
+from planetoid.cli.console import check_output, counted, print_json, tell
 from planetoid.cli.options import AsJson, Force, Quiet
 from planetoid.errors import DataError
 
@@ -117,4 +117,5 @@ def _in_words(told: dict[str, Any]) -> str:
     right = ""
     if told["accuracy"] is not None:
         right = f", accuracy {100 * told['accuracy']:.1f} % on {told['measured_on']:,} {told['protocol']}"
-    return f"Report on {told['nodes']:,} nodes{shown}{right}: {told['bytes'] / 1e6:.1f} MB in {told['seconds']:.1f} s"
+    nodes = counted(told["nodes"], "node")
+    return f"Report on {nodes}{shown}{right}: {told['bytes'] / 1e6:.1f} MB in {told['seconds']:.1f} s"
