@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import noted, print_json, print_lines, print_table, simple_table, tell
+from planetoid.cli.console import counted, noted, print_json, print_lines, print_table, simple_table, tell
 from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
 from planetoid.cli.options import AsJson, Jobs, NewNodes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.sources import Sources
@@ -83,17 +83,24 @@ def tune(
     if as_json:
         print_json(found.as_dict())
         return
-    _show(found, sources)
+    _show(found, fixed, sources)
     tell("The score is the best of many; planetoid evaluate with these settings tells what to expect.", quiet=quiet)
 
 
-def _show(found: Tuned, sources: Sources) -> None:
-    table = simple_table("parameter", right=("value",))
-    for name, value in found.parameters.items():
-        table.add_row(name, _written(value))
-    print_table(table)
+def _show(found: Tuned, fixed: dict[str, Any], sources: Sources) -> None:
+    if found.parameters.keys() <= fixed.keys():  # nothing but what was given by --set
+        alone = "The defaults were all that was tried."
+        print_lines(
+            [alone if found.trials == 1 else "Nothing that was tried does better than the defaults: keep them."]
+        )
+    else:
+        table = simple_table("parameter", right=("value",))
+        for name, value in found.parameters.items():
+            table.add_row(name, _written(value))
+        print_table(table)
     default = "" if found.default is None else f"; the defaults: {found.default.percent()}"
-    print_lines([f"Accuracy {found.score.percent()} % over {len(found.seeds)} splits, {found.trials} trials{default}."])
+    measured = f"{counted(len(found.seeds), 'split')}, {counted(found.trials, 'trial')}"
+    print_lines([f"Accuracy {found.score.percent()} % over {measured}{default}."])
     given = [
         part
         for option, path in (("--edges", sources.edges), ("--features", sources.features), ("--labels", sources.labels))

@@ -1,0 +1,52 @@
+"""``planetoid tune``: what is said about the best parameters."""
+
+import pytest
+
+from planetoid.evaluation import tuning
+from planetoid.evaluation.results import Spread
+from planetoid.evaluation.tuning import Tuned
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Let the search come to a given end."""
+
+    def come_to(parameters, trials=20, seeds=(1000, 1001, 1002)):
+        score, default = Spread.of([0.5, 0.75]), Spread.of([0.5, 0.5])
+        best = score if parameters else default
+        ended = Tuned("lp", "files", "words", parameters, best, default, trials, list(seeds))
+        monkeypatch.setattr(tuning, "tune", lambda *given, **options: ended)
+
+    return come_to
+
+
+def test_the_best_parameters_and_how_to_use_them(files, found, done):
+    found({"alpha": 0.5, "norm": None})
+    lines = done("tune", *files.graph(), "--method", "lp").stdout.splitlines()
+    rows = [line.split() for line in lines]
+    assert ["parameter", "value"] in rows
+    assert ["alpha", "0.5"] in rows
+    assert any("over 3 splits, 20 trials; the defaults: 50.0" in line for line in lines)
+    assert lines[-1].endswith("--method lp --set alpha=0.5 --set norm=none")
+
+
+def test_the_defaults_are_the_best(files, found, done):
+    found({})
+    first, second, command = done("tune", *files.graph(), "--method", "lp").stdout.splitlines()
+    assert first == "Nothing that was tried does better than the defaults: keep them."
+    assert second.startswith("Accuracy 50.0")
+    assert command.endswith("--method lp")
+
+
+def test_the_defaults_beside_what_was_set_are_the_best(files, found, done):
+    found({"max_iter": 7})
+    text = done("tune", *files.graph(), "--method", "lp", "--set", "max_iter=7").stdout
+    assert text.startswith("Nothing that was tried does better than the defaults")
+    assert text.rstrip().endswith("--set max_iter=7")
+
+
+def test_one_trial_on_one_split_really_run(files, done):
+    command = ["tune", *files.graph(), "--method", "lp", "--trials", "1", "--splits", "1", "--jobs", "1", "--quiet"]
+    first, second, _ = done(*command).stdout.splitlines()
+    assert first == "The defaults were all that was tried."
+    assert "over 1 split, 1 trial; the defaults" in second
