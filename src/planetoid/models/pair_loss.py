@@ -28,7 +28,7 @@ class _PairLoss(torch.autograd.Function):
         return torch.tensor(loss, dtype=e.dtype)
 
     @staticmethod
-    def backward(ctx: Any, factor: torch.Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, factor: torch.Tensor) -> Any:
         gradient_e, gradient_w, rows = ctx.saved_tensors
         of_w = torch.sparse_coo_tensor(
             rows[None], gradient_w * factor, ctx.shape, is_coalesced=True, check_invariants=False
@@ -40,7 +40,7 @@ def pair_loss(
     e: torch.Tensor, w: torch.Tensor, place: Any, c: Any, gamma: Any, share: Any, *, sparse: bool
 ) -> torch.Tensor:
     """Return the sum of -share log sigma(gamma w_c . e_place); the gradient of w is sparse if asked for."""
-    loss: torch.Tensor = _PairLoss.apply(e.contiguous(), w, place, c, gamma, share, sparse)
+    loss: torch.Tensor = _PairLoss.apply(e.contiguous(), w, place, c, gamma, share, sparse)  # type: ignore[no-untyped-call]
     return loss
 
 
@@ -65,5 +65,5 @@ class LazyAdam(torch.optim.Optimizer):
                 adam_on_rows(
                     table.detach().numpy(), state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(),
                     gradient.indices()[0].numpy(), gradient.values().numpy(),
-                    group["lr"], *group["betas"], group["eps"], state["step"],
+                    group["lr"], group["betas"][0], group["betas"][1], group["eps"], state["step"],
                 )  # fmt: skip
