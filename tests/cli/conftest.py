@@ -1,5 +1,9 @@
 """A made citation graph as a user's own files, and a way to run commands on them."""
 
+import contextlib
+import os
+import signal
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,3 +124,22 @@ def models(files):
         return made[method]
 
     return fit
+
+
+@contextlib.contextmanager
+def started(command):
+    """A process in a group of its own that minds Ctrl-C, even if this one does not; it ends with the test."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()

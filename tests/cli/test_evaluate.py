@@ -3,14 +3,13 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.conftest import QUICK
+from tests.cli.conftest import QUICK, started
 
 import planetoid as pl
 from planetoid.cli import measuring
@@ -232,9 +231,7 @@ def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command):
     }[command]
     code = "from planetoid.cli.main import run\nrun()"
     arguments = [sys.executable, "-c", code, command, *map(str, [*files.all(), *more])]
-    with subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with started(arguments) as process:
         begun = "comparing" if command == "compare" else "fitting"
         while not process.stderr.readline().startswith(begun):
             assert process.poll() is None

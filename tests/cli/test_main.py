@@ -8,6 +8,7 @@ import time
 
 import pytest
 import typer
+from tests.cli.conftest import started
 from typer.testing import CliRunner
 
 from planetoid import __version__
@@ -162,9 +163,7 @@ def test_ctrl_c_ends_cleanly(tmp_path, jobs):
     """As a terminal does it: the signal goes to the whole group of processes."""
     code = "from planetoid.cli.main import run\nrun()"
     command = [sys.executable, "-c", code, "demo", "--seeds", "500", "--jobs", jobs, "--out", str(tmp_path / "demo")]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with started(command) as process:
         assert process.stderr.readline().startswith("Cora")  # so the work has begun
         time.sleep(3)  # into the fits, where there are several processes
         os.killpg(process.pid, signal.SIGINT)
