@@ -43,8 +43,8 @@ CHAIN = {("a", "b"), ("b", "c")}
         ("a|b\nb|c\n", "e.dat"),
         ("  a   b \nb\t\tc\n", "e.txt"),
         ("a b\nb c\n", "no_suffix"),
-        (gzip.compress(b"a,b\nb,c\n"), "e.csv.gz"),
-        (gzip.compress(b"a,b\nb,c\n"), "packed_unnamed.csv"),
+        (gzip.compress(b"a,b\nb,c\n", mtime=0), "e.csv.gz"),
+        (gzip.compress(b"a,b\nb,c\n", mtime=0), "packed_unnamed.csv"),
         ("a,b\nb,c\n", "not_packed.csv.gz"),
         ("row,source,target\n0,a,b\n1,b,c\n", "e.csv"),
         (",source,target\n0,a,b\n1,b,c\n", "e.csv"),  # pandas with its index

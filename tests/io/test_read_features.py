@@ -29,7 +29,7 @@ def dense(table) -> np.ndarray:
         ("id,x,y,z\nc,0,0,3\na,0,2,0\nb,1,0,.5\n", "f.csv"),
         ("x,node,y,z\n0,c,0,3\n0,a,2,0\n1,b,0,0.5\n", "f.csv"),
         ("paper\tx\ty\tz\nc\t0\t0\t3\na\t0\t2\t0\nb\t1\t0\t5e-1\n", "f.tsv"),
-        (gzip.compress(b"id;x;y;z\nc;0;0;3\na;0;2;0\nb;1;0;.5\n"), "f.csv.gz"),
+        (gzip.compress(b"id;x;y;z\nc;0;0;3\na;0;2;0\nb;1;0;.5\n", mtime=0), "f.csv.gz"),
         (",x,y,z\nc,0,0,3\na,0,2,0\nb,1,0,.5\n", "f.csv"),
     ],
 )
