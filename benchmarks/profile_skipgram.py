@@ -14,7 +14,7 @@ from numba import njit
 
 import planetoid as pl
 from planetoid.context import ContextSampler
-from planetoid.skipgram import SkipGram, kernels
+from planetoid.skipgram import SkipGram, kernels, loops
 from planetoid.skipgram.trainer import new_tables
 
 PIECES, CALLS = 9, 20_000
@@ -50,19 +50,19 @@ def update_centres(batches, e, batch):
 @njit
 def twenty_dots(calls, row, table, rows, out):
     for _ in range(calls):
-        kernels.dots(row, table, rows, 20, out)
+        loops.dots(row, table, rows, 20, out)
 
 
 @njit
 def twenty_sums(calls, table, rows, factors, out):
     for _ in range(calls):
-        kernels.add_rows(table, rows, factors, 20, out)
+        loops.add_rows(table, rows, factors, 20, out)
 
 
 @njit
 def twenty_sigmoids(calls, values):
     for _ in range(calls):
-        kernels.sigmoids(values, 20)
+        loops.sigmoids(values, 20)
 
 
 def best(function, per_call: int, *arguments) -> float:

@@ -145,13 +145,11 @@ def write(family: str, sections: dict[str, dict[str, Any]]) -> None:
     lines = [f"# The presets {family}/*: chosen by scripts/make_presets.py, which says how."]
     for dataset, methods in sections.items():
         for cls, section in methods.items():
-            departs = section.get("departs")
+            if "departs" in section:
+                lines += ["", f"[{_key(dataset)}.{cls}]", f"departs = {_toml(section['departs'])}"]
             for part in ("parameters", "chosen"):
                 lines += ["", f"[{_key(dataset)}.{cls}.{part}]"]
                 lines += [f"{name} = {_toml(value)}" for name, value in section[part].items()]
-            if departs:
-                place = lines.index(f"[{_key(dataset)}.{cls}.parameters]")
-                lines[place:place] = [f"[{_key(dataset)}.{cls}]", f"departs = {_toml(departs)}", ""]
     (PRESETS / f"{family}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

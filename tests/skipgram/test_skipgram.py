@@ -8,7 +8,7 @@ import planetoid as pl
 from planetoid.context import ContextSampler
 from planetoid.errors import ParameterError
 from planetoid.skipgram import SkipGram
-from planetoid.skipgram.kernels import sigmoids
+from planetoid.skipgram.loops import sigmoids
 from planetoid.skipgram.on_device import DeviceSkipGram, gradient_step
 from planetoid.skipgram.threads import resolve_n_jobs
 from planetoid.skipgram.trainer import new_tables

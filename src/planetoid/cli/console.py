@@ -31,7 +31,6 @@ __all__ = [
     "warnings_in_a_line",
     "why_not",
     "working",
-    "written",
 ]
 
 # What a message of the library calls by its name in Python, and its name on the command line.
@@ -142,17 +141,6 @@ def output_folder(path: Path) -> Path:
     if not os.access(path, os.W_OK):
         raise ParameterError(f"{path} cannot be written to; name another folder with --out")
     return path
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """Give a name to write to; the file gets its own name when it is complete, and never half."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield aside
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import counted, output_folder, print_json, print_table, tell, written
+from planetoid.cli.console import counted, output_folder, print_json, print_table, tell
+from planetoid.io.atomic import written_aside
 from planetoid.registry import METHODS
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def demo(
     results = compare(data, protocol, range(seeds), jobs or min(4, cores()), maps, quiet=quiet)
     record = as_record(results, data, protocol)
     picture = folder / "demo.png"
-    with written(picture) as path:
+    with written_aside(picture) as path:
         draw(path, data, results, maps)
-    with written(folder / "results.json") as path:
+    with written_aside(folder / "results.json") as path:
         path.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     if as_json:
         print_json({**record, "picture": str(picture)})

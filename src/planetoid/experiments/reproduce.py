@@ -48,7 +48,7 @@ def reproduce_part(
     record: dict[str, Any] = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": versions()}
     figures: list[Figure] = []
     if part == "table2":
-        rows = count_all()
+        rows = count_all(diel=lists == "diel")
         text, record["rows"] = statistics_markdown(rows), rows
     elif part == "figure":
         text, record["spaces"] = _figure(out, quick, verbose)

@@ -94,7 +94,7 @@ def table4(lists: str) -> list[Cell]:
         Cell(
             "table4",
             section,
-            (NAMES[method], "defaults", "fixed", "in the graph"),
+            (NAMES[method], "for a large graph" if method in ON_LISTS else "defaults", "fixed", "in the graph"),
             f"lists:{lists}",
             method,
             Protocol(),

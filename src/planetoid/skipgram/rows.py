@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from planetoid.skipgram.kernels import FAST
+from planetoid.skipgram.loops import FAST
 
 __all__ = ["adam_on_rows", "loss_of_pairs"]
 
