@@ -10,7 +10,8 @@ import pytest
 from planetoid.errors import DataError
 from planetoid.evaluation import Protocol, Result, Spread
 from planetoid.experiments import paper
-from planetoid.experiments.cells import Cell, RunTask, run_task
+from planetoid.experiments.cells import Cell, RunTask, preset_score, run_task
+from planetoid.experiments.conclusions import comparisons_of, conclusions_markdown
 from planetoid.experiments.render import Figure, as_markdown, as_record, figures_of
 from planetoid.experiments.store import RunStore
 from planetoid.experiments.tables import quick_cell, table3, table4, table5
@@ -103,6 +104,31 @@ def test_reaching_the_paper_allows_one_standard_deviation():
     assert "†" in as_markdown([figure(0.75, 0.005)])
 
 
+def test_a_conclusion_is_a_difference_of_cells_that_belong_together():
+    def figure(method, settings, mean, *, stops="fixed", setting="unseen", value=0.7):
+        one = Cell(
+            "table5", "public split", (method, settings, stops, setting), "nell-0.1", method,
+            Protocol("public", setting=setting), {}, value,
+        )  # fmt: skip
+        return Figure(one, Spread(mean, 0.03), 1.0, some_figures()[0].results)
+
+    score = preset_score("tuned", "nell-0.1", "planetoid-i"), preset_score("paper", "nell-0.1", "planetoid-i")
+    assert score[0] > score[1] > 0
+    figures = [
+        figure("planetoid-i", "paper", 0.99),  # the other settings did better where settings were chosen
+        figure("planetoid-i", "tuned", 0.70, value=0.702),
+        figure("planetoid-i", "tuned", 0.98, stops="validation"),
+        figure("planetoid-i", "tuned", 0.97, setting="features"),
+        figure("semiemb", "paper", 0.60, value=0.654),
+    ]
+    (found,) = comparisons_of(figures)
+    assert (found.better, found.worse, found.dataset) == ("planetoid-i", "semiemb", "nell-0.1")
+    assert found.ours == pytest.approx(0.10)
+    assert found.paper == pytest.approx(0.048)
+    assert found.error == pytest.approx(0.03)  # two runs each: (0.03^2 / 2 + 0.03^2 / 2)^(1/2)
+    assert conclusions_markdown([found]).endswith("| Planetoid-I - SemiEmb | +4.8 | +10.0 ± 3.0 |")
+
+
 def test_every_row_of_the_paper_is_there():
     for cells, figures in ((table3(), paper.TABLE_3), (table5(), paper.TABLE_5)):
         expected = {(method, data, value) for method, row in figures.items() for data, value in row.items()}
@@ -115,7 +141,7 @@ def test_planetoid_cells_are_shown_under_every_protocol_that_the_field_uses():
     for section in ("public split", "random splits"):
         for stopping in ("fixed", "validation"):
             assert (section, "paper", stopping, "unseen") in rows
-            assert (section, "tuned", stopping, "in the graph, features only") in rows
+            assert (section, "tuned", stopping, "features only") in rows
     assert all(one.protocol.setting == "unseen" for one in table3() if one.method in ("manireg", "semiemb"))
 
 

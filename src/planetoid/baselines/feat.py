@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
+from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
@@ -54,7 +55,7 @@ class Feat(InductiveClassifier):
         rows = problem.labelled
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConvergenceWarning)
-            self.solver_.fit(self._scaled(problem.X[rows]), problem.y[rows])  # type: ignore[index]
+            fit_softmax(self.solver_, self._scaled(problem.X[rows]), problem.y[rows])  # type: ignore[index]
         self.n_iter_ = int(self.solver_.n_iter_.max())
         return self._predict_rows(problem.X)
 

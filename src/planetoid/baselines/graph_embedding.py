@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
+from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.context import ContextSampler
 from planetoid.errors import ParameterError
 from planetoid.estimator import GraphClassifier, Probabilities
@@ -115,7 +116,7 @@ class GraphEmbedding(GraphClassifier):
         self.embedding_ = self._embed(problem)
         X = normalize(self.embedding_)
         rows = problem.labelled
-        softmax = LogisticRegression(C=inverse_penalty, max_iter=1000).fit(X[rows], problem.y[rows])
+        softmax = fit_softmax(LogisticRegression(C=inverse_penalty, max_iter=1000), X[rows], problem.y[rows])
         probabilities = np.asarray(softmax.predict_proba(X))
         assert problem.graph is not None
         probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from planetoid.baselines.propagation import strengths, symmetric_adjacency
+from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.problem import Problem
@@ -102,12 +103,13 @@ class IterativeClassification(GraphClassifier):
         adjacency = _shares(symmetric_adjacency(problem.graph), self.aggregate)
         known = problem.labelled
         local = LogisticRegression(C=self.C, max_iter=1000)
-        labels = local.fit(X[known], problem.y[known]).predict(X).astype(np.int64)
+        labels = fit_softmax(local, X[known], problem.y[known]).predict(X).astype(np.int64)
         labels[known] = problem.y[known]
         generator = np.random.default_rng(self.random_state)
         self.n_iter_ = 0
         for _ in range(self.n_rounds):
-            local.fit(_beside(X[known], (adjacency @ _one_hot(labels, problem.n_classes))[known]), problem.y[known])
+            around = (adjacency @ _one_hot(labels, problem.n_classes))[known]
+            fit_softmax(local, _beside(X[known], around), problem.y[known])
             content, relation = _parts(local, X)
             self._sweep(adjacency, labels, np.flatnonzero(problem.y < 0), content, relation, generator)
         around = adjacency @ _one_hot(labels, problem.n_classes)

@@ -85,7 +85,10 @@ def print_table(table: Table) -> None:
     """Write a table to stdout: as wide as the terminal, or as the table where there is none."""
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    console = Console()
+    if not sys.stdout.isatty():
+        console = Console(width=max(80, Console(width=10_000).measure(table).maximum))
+    console.print(table)
 
 
 def simple_table(*left: str, right: tuple[str, ...] = ()) -> Table:

@@ -48,7 +48,7 @@ _CLASSIFIER: Space = {
 
 _FREE_EMBEDDINGS: Space = {
     **_CLASSIFIER,
-    "pretrain": Real(8.0, 50.0),
+    "pretrain": Real(5.0, 50.0),
     "embedding_rate": Real(0.01, 0.5),
     "T2": Choice((0.1, 0.5)),
     "r2": Choice(("auto", 1.0)),
@@ -72,14 +72,17 @@ SPACES: dict[str, Space] = {
     "planetoid-g": _FREE_EMBEDDINGS,
     "planetoid-i": {
         **_CLASSIFIER,
-        "pretrain": Real(0.3, 6.0),
+        "dimension": Choice((128, 256)),
+        "pretrain": Real(1.0, 6.0),
         "context_rate": Real(0.002, 0.03),
         "T2": Choice((0.1, 0.5)),
         "r2": Choice(("auto", 1.0)),
         "d": Choice((3, 4)),
         "layers_x": Choice((0, 1)),
         "layers_2": Choice((0, 1)),
-        "embedding_activation": Choice(("relu", "tanh")),
+        "embedding_activation": Choice(("relu", "tanh", "linear")),
+        "embedding_rate": Choice((0.01, 0.001, 0.0)),
+        "row_normalize": Choice(("l2", "l1")),
     },
     "feat": {"C": Real(0.01, 1000.0), "row_normalize": Choice(("l2", "l1", None))},
     "lp": {"class_mass_normalization": Choice((True, False))},
@@ -105,10 +108,27 @@ SPACES: dict[str, Space] = {
 
 _LINEAR = {"layers_x": 0, "layers_e": 0, "auxiliary_losses": False, "dropout": 0.0, "weight_decay": 0.01}
 _RELU = {"layers_x": 1, "activation": "relu", "width": 64, "auxiliary_losses": False, "weight_decay": 0.01}
+_MANY_CLASSES = {"weight_decay": 1e-5, "pretrain": 10.0}
+_PUSHED = {"weight_decay": 1e-4, "pretrain": 10.0, "learning_rate": 0.1, "steps": 200, "r2": 1.0, "d": 6}
+_FROZEN = {
+    "embedding_activation": "linear",
+    "row_normalize": "l1",
+    "embedding_rate": 0.0,
+    "learning_rate": 0.1,
+    "context_rate": 0.03,
+    "pretrain": 4.0,
+    "steps": 300,
+    "layers_2": 0,
+}
 
 # Sets of parameters that did well somewhere: a search tries them, and the defaults, before any other.
 STARTS: dict[str, tuple[dict[str, Any], ...]] = {
     "planetoid-t": (_LINEAR, _LINEAR | {"pretrain": 10.0}, _RELU | {"layers_e": 0, "dropout": 0.0}),
-    "planetoid-g": (_LINEAR, _LINEAR | {"weight_decay": 0.001}),
-    "planetoid-i": (_RELU, _LINEAR | {"layers_2": 0}),
+    "planetoid-g": (_LINEAR, _LINEAR | {"weight_decay": 0.001}, _LINEAR | _MANY_CLASSES, _LINEAR | _PUSHED),
+    "planetoid-i": (
+        _RELU,
+        _LINEAR | {"layers_2": 0},
+        {"row_normalize": "l1", "dimension": 256, "pretrain": 3.0},
+        _LINEAR | _MANY_CLASSES | _FROZEN,
+    ),
 }

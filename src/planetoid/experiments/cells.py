@@ -15,7 +15,7 @@ from planetoid.experiments.lists import lists_of, run_on_lists
 from planetoid.presets import load_preset, preset_names
 from planetoid.registry import METHODS
 
-__all__ = ["Cell", "RunTask", "run_task"]
+__all__ = ["Cell", "RunTask", "preset_parameters", "preset_score", "run_task"]
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,9 @@ class RunTask:
     @property
     def key(self) -> str:
         """A name for the outcome that is the same in every process."""
-        told = [self.dataset, self.method, vars(self.protocol), self.parameters, self.seed]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:20]
+        given = {**METHODS[self.method]().get_params(deep=False), **self.parameters}  # another default, another run
+        told = [self.dataset, self.method, vars(self.protocol), given, self.seed]
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=repr).encode()).hexdigest()[:20]
 
 
 def run_task(task: RunTask) -> Result:
@@ -88,3 +89,9 @@ def preset_parameters(family: str, dataset: str, method: str) -> dict[str, Any] 
     """Return the parameters of a preset, ``None`` where the family has nothing for the method."""
     name, cls = f"{family}/{dataset}", METHODS[method].__name__
     return dict(load_preset(name, cls).parameters) if name in preset_names(cls) else None
+
+
+def preset_score(family: str, dataset: str, method: str) -> float:
+    """Return the accuracy that a preset was chosen by, 0 where the family has nothing for the method."""
+    name, cls = f"{family}/{dataset}", METHODS[method].__name__
+    return float(load_preset(name, cls).chosen["accuracy"]) if name in preset_names(cls) else 0.0

@@ -14,7 +14,7 @@ from planetoid.experiments.cells import Cell
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Figure", "as_markdown", "as_record", "as_rich", "figures_of", "sections_of"]
+__all__ = ["Figure", "as_markdown", "as_record", "as_rich", "figures_of", "markdown_line", "sections_of"]
 
 HEADS = ("method", "settings", "stopping", "test nodes")
 
@@ -74,10 +74,10 @@ def as_markdown(figures: Sequence[Figure]) -> str:
     datasets, rows = _grid(figures)
     names = [name.removeprefix("lists:") for name in datasets]
     heads = [*HEADS, *(head for name in names for head in (f"{name}: paper", "ours (seconds)"))]
-    lines = [_line(heads), _line(["---"] * len(HEADS) + ["---:"] * (2 * len(names)))]
+    lines = [markdown_line(heads), markdown_line(["---"] * len(HEADS) + ["---:"] * (2 * len(names)))]
     for labels, row in rows:
         cells = [text for figure in row for text in _paper_and_ours(figure)]
-        lines.append(_line([*labels, *cells]))
+        lines.append(markdown_line([*labels, *cells]))
     return "\n".join(lines)
 
 
@@ -89,7 +89,8 @@ def _paper_and_ours(figure: Figure | None) -> tuple[str, str]:
     return printed, figure.text() + (" †" if short else "")
 
 
-def _line(cells: Sequence[str]) -> str:
+def markdown_line(cells: Sequence[str]) -> str:
+    """Return one line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 

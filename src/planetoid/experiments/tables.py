@@ -31,7 +31,7 @@ NAMES = {
 Setting = Literal["transductive", "features", "unseen"]
 NOT_IN_THE_PAPER = ("lgc", "mad", "ica")
 STOPPING = ("semiemb", "planetoid-i", "planetoid-g", "planetoid-t")  # methods that can stop on validation labels
-TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "in the graph, features only"}
+TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "features only"}
 # What a graph of hundreds of thousands of nodes asks for; nothing was tuned on the lists.
 ON_LISTS: dict[str, dict[str, Any]] = {
     "manireg": {"kind": "network"},

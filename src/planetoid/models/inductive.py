@@ -60,6 +60,9 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         Of Algorithm 2; N2 counts walks.
     optimizer, learning_rate, weight_decay
         Of L_s.
+    embedding_rate : float
+        Learning rate of the layers from x to e in L_s. A small one keeps what the contexts taught; at 0, L_s leaves
+        these layers alone.
     context_optimizer, context_rate
         Of L_u.
     evaluate_every, monitor, patience, threshold, load_best
@@ -111,6 +114,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         optimizer: str = "adam",
         learning_rate: float = 0.01,
         weight_decay: float | str = "auto",
+        embedding_rate: float = 0.001,
         context_optimizer: str = "adam",
         context_rate: float = 0.01,
         evaluate_every: int = 10,
@@ -153,6 +157,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
+        self.embedding_rate = embedding_rate
         self.context_optimizer = context_optimizer
         self.context_rate = context_rate
         self.evaluate_every = evaluate_every
@@ -187,7 +192,12 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         random = StepRandom(self.random_state, device)
         self.network_ = self._build(random, features.is_sparse)
         network = self.network_
-        optimizers = Optimizers(self.optimizer, network.parameters(), self.learning_rate, self._decay(problem))
+        optimizers = Optimizers(
+            self.optimizer,
+            (network.encoder.parameters(), self.embedding_rate),
+            (network.head.parameters(), self.learning_rate),
+            weight_decay=self._decay(problem),
+        )
         supervised = LabelledNodes(
             problem, features, network.head, network.embed_rows, optimizers, self.N1, random, network, rows
         )
@@ -266,7 +276,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         if problem.n_nodes >= SPARSE_TABLE_FROM:
             w.sparse_gradient = True  # type: ignore[attr-defined]
         of_network, of_contexts = (
-            Optimizers(self.context_optimizer, trained, self.context_rate)
+            Optimizers(self.context_optimizer, (trained, self.context_rate))
             for trained in (self.network_.encoder.parameters(), [w])
         )
         steps = int(np.ceil(self.pretrain * problem.n_nodes / self.N2))

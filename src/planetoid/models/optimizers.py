@@ -30,24 +30,34 @@ class Optimizers:
     A parameter has a sparse gradient if it carries the attribute
     ``sparse_gradient``; SGD and Adagrad take them as they are, all others leave
     them to ``LazyAdam`` (``SparseAdam`` on a device). Weight decay does not reach them.
+
+    Parameters
+    ----------
+    name : str
+        One of ``OPTIMIZERS``.
+    groups : pairs of parameters and a rate
+        The learning rate of each group; at rate 0 a group stays as it is.
+    weight_decay : float
     """
 
-    def __init__(self, name: str, parameters: Iterable[nn.Parameter], rate: float, weight_decay: float = 0.0) -> None:
+    def __init__(self, name: str, *groups: tuple[Iterable[nn.Parameter], float], weight_decay: float = 0.0) -> None:
         if name not in OPTIMIZERS:
             raise ParameterError(f"optimizer={name!r}; it is one of {', '.join(OPTIMIZERS)}")
-        if not rate > 0:
-            raise ParameterError(f"learning_rate={rate!r}; it must be positive")
-        everything = list(parameters)
-        dense = [p for p in everything if not getattr(p, "sparse_gradient", False)]
-        thin = [p for p in everything if getattr(p, "sparse_gradient", False)]
+        dense: list[dict[str, Any]] = []
+        thin: list[dict[str, Any]] = []
+        for parameters, rate in groups:
+            moved = list(parameters) if rate > 0 else []
+            for kind, is_thin in ((dense, False), (thin, True)):
+                some = [p for p in moved if getattr(p, "sparse_gradient", False) == is_thin]
+                if some:
+                    kind.append({"params": some, "lr": rate})
         self.members: list[torch.optim.Optimizer] = []
         if dense:
-            self.members.append(OPTIMIZERS[name](dense, lr=rate, weight_decay=weight_decay))
+            self.members.append(OPTIMIZERS[name](dense, weight_decay=weight_decay))
         if thin:
-            on_cpu = all(p.device.type == "cpu" for p in thin)
+            on_cpu = all(p.device.type == "cpu" for group in thin for p in group["params"])
             adam = LazyAdam if on_cpu else torch.optim.SparseAdam
-            kind = OPTIMIZERS[name] if name in ("sgd", "adagrad") else adam
-            self.members.append(kind(thin, lr=rate))
+            self.members.append((OPTIMIZERS[name] if name in ("sgd", "adagrad") else adam)(thin))
 
     def zero_grad(self) -> None:
         for member in self.members:

@@ -48,7 +48,7 @@ class LazyAdam(torch.optim.Optimizer):
     """Adam that moves only the rows that a sparse gradient has, like ``SparseAdam``, in one compiled pass."""
 
     def __init__(
-        self, parameters: Any, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
+        self, parameters: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
     ) -> None:
         super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps})
 

@@ -217,7 +217,9 @@ class PlanetoidT(PlanetoidBase):
         features = None if problem.X is None else FeatureRows(self._scaled(problem.X), device)
         random = StepRandom(self.random_state, device)
         head = self.head_ = self._head(random, features is not None and features.is_sparse)
-        optimizers = Optimizers(self.optimizer, head.parameters(), self.learning_rate, self._decay(problem))
+        optimizers = Optimizers(
+            self.optimizer, (head.parameters(), self.learning_rate), weight_decay=self._decay(problem)
+        )
         embed = TableEmbedding(e, self.embedding_rate)
         supervised = LabelledNodes(problem, features, head, embed, optimizers, self.N1, random, head)
         training = self._training(supervised, self._context(problem, e, w), problem)
