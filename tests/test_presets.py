@@ -43,8 +43,8 @@ def test_clear_errors():
         pl.PlanetoidT.from_preset("paper/karate")
     with pytest.raises(ParameterError, match="no preset 'cora'"):
         pl.PlanetoidT.from_preset("cora")
-    with pytest.raises(ParameterError, match="'paper/cora' has nothing for LabelPropagation"):
-        pl.LabelPropagation.from_preset("paper/cora")
+    with pytest.raises(ParameterError, match="'paper/cora' has nothing for Diel"):
+        pl.Diel.from_preset("paper/cora")
     with pytest.raises(ParameterError, match="PlanetoidT has no parameter 'lerning_rate'"):
         pl.PlanetoidT.from_preset("paper/cora", lerning_rate=1)
 

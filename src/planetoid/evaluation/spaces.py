@@ -124,7 +124,13 @@ _FROZEN = {
 # Sets of parameters that did well somewhere: a search tries them, and the defaults, before any other.
 STARTS: dict[str, tuple[dict[str, Any], ...]] = {
     "planetoid-t": (_LINEAR, _LINEAR | {"pretrain": 10.0}, _RELU | {"layers_e": 0, "dropout": 0.0}),
-    "planetoid-g": (_LINEAR, _LINEAR | {"weight_decay": 0.001}, _LINEAR | _MANY_CLASSES, _LINEAR | _PUSHED),
+    "planetoid-g": (
+        {"d": 6, "pretrain": 24.0, "r2": 1.0},
+        _LINEAR,
+        _LINEAR | {"weight_decay": 0.001},
+        _LINEAR | _MANY_CLASSES,
+        _LINEAR | _PUSHED,
+    ),
     "planetoid-i": (
         _RELU,
         _LINEAR | {"layers_2": 0},
