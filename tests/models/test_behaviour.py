@@ -59,6 +59,19 @@ def test_labels_without_features_do_not_reach_i(small):
         pl.PlanetoidI(**QUICK).fit(without_features(small, small.labelled), small.y, graph=small.graph)
 
 
+def test_labels_move_the_layers_to_e_at_a_rate_of_their_own(small):
+    def embedded(**parameters):
+        model = pl.PlanetoidI(**QUICK | {"T2": 0, "pretrain": 1} | parameters).fit(small.X, small.y, graph=small.graph)
+        return model.embedding_, model.predict_proba()
+
+    before, _ = embedded(steps=0)
+    still, probabilities = embedded(steps=20, embedding_rate=0)
+    np.testing.assert_array_equal(still, before)  # only contexts have taught it
+    assert probabilities.max() > 0.4  # while the classifier has learned
+    moved = [np.abs(embedded(steps=20, embedding_rate=rate)[0] - before).mean() for rate in (0.001, 0.01)]
+    assert 0 < 2 * moved[0] < moved[1]
+
+
 @pytest.mark.parametrize("cls", ["PlanetoidT", "PlanetoidI", "PlanetoidG"])
 def test_one_example_of_each_class(small, cls):
     y = pl.mask_labels(np.array(["a", "b", "c"], dtype=object)[small.truth], [0, 12, 24])
