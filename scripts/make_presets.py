@@ -5,6 +5,11 @@ splits with seeds from 1000, drawn after the labels of the public test nodes wer
 hidden; results are reported on the public split and on seeds from 0. Trials are kept
 in ``--journal``, so that the script can be interrupted. The data sets are looked for
 where ``planetoid.datasets.load`` looks.
+
+Each section of a preset file says the splits and the number of trials that it was chosen
+by. Those of Planetoid-T and -G on Pubmed, of GraphEmb, SemiEmb and Planetoid-I on NELL and of
+``paper/*`` on NELL come from earlier, narrower spaces or fewer splits than stand here, and
+have not been chosen anew.
 """
 
 from __future__ import annotations

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from planetoid.experiments.cells import preset_score
 from planetoid.experiments.render import Figure, markdown_line
 from planetoid.experiments.tables import NAMES
 
-__all__ = ["Comparison", "as_rows", "comparisons_of", "conclusions_markdown"]
+__all__ = ["Comparison", "comparisons_of", "conclusions_markdown"]
 
 # what the paper says, and which method is taken from which to see it
 CLAIMS = (
@@ -97,8 +96,3 @@ def _difference(entry: Comparison | None) -> tuple[str, str]:
     if entry is None:
         return "", ""
     return f"{100 * entry.paper:+.1f}", f"{100 * entry.ours:+.1f} ± {100 * entry.error:.1f}"
-
-
-def as_rows(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return the differences as plain data."""
-    return [vars(entry).copy() for entry in comparisons]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from planetoid.errors import ParameterError
 from planetoid.evaluation import versions
 from planetoid.experiments.cells import Cell
-from planetoid.experiments.conclusions import as_rows, comparisons_of, conclusions_markdown
+from planetoid.experiments.conclusions import Comparison, comparisons_of, conclusions_markdown
 from planetoid.experiments.figure import draw_spaces, embed_spaces
 from planetoid.experiments.render import Figure, as_markdown, as_record, figures_of, sections_of
 from planetoid.experiments.statistics import count_all, statistics_markdown
@@ -59,10 +60,11 @@ def reproduce_part(
         if quick:
             cells = [quick_cell(cell) for cell in cells]
         figures = _make(part, cells, runs, jobs, out, verbose)
-        text, record["cells"] = _sections(figures), as_record(figures)
-        record["conclusions"] = {
-            name: as_rows(comparisons_of(some)) for name, some in sections_of(figures).items() if part != "table4"
-        }
+        compared = (
+            {} if part == "table4" else {name: comparisons_of(some) for name, some in sections_of(figures).items()}
+        )
+        text, record["cells"] = _sections(figures, compared), as_record(figures)
+        record["conclusions"] = {name: [asdict(entry) for entry in some] for name, some in compared.items()}
     record["seconds"] = time.perf_counter() - started
     note = "\n\nBudgets are those of `--quick`: the figures say nothing but that everything runs." if quick else ""
     document = f"# {TITLES[part]}\n\n{text}{note}\n"
@@ -89,15 +91,14 @@ def _make(part: str, cells: Sequence[Cell], runs: int, jobs: int, out: Path, ver
     return figures_of(cells, store.results, runs)
 
 
-def _sections(figures: Sequence[Figure]) -> str:
+def _sections(figures: Sequence[Figure], compared: Mapping[str, Sequence[Comparison]]) -> str:
     parts = []
     for name, some in sections_of(figures).items():
         runs = max(len(figure.results) for figure in some)
-        compared = comparisons_of(some)
         bound = [figure.results for figure in some if "upper_bound" in figure.results[0].metrics]
         parts.append(f"## {name[0].upper()}{name[1:]}, {runs} runs\n\n{as_markdown(some)}")
-        if compared and not bound:
-            parts.append(conclusions_markdown(compared))
+        if compared.get(name):
+            parts.append(conclusions_markdown(compared[name]))
         if bound:
             reached = sum(result.metrics["upper_bound"] for result in bound[0]) / len(bound[0])
             parts.append(f"Upper bound (true items that occur at all): {100 * reached:.1f}; the paper's: 61.7.")
