@@ -104,6 +104,17 @@ def test_reaching_the_paper_allows_one_standard_deviation():
     assert "†" in as_markdown([figure(0.75, 0.005)])
 
 
+def test_made_lists_neither_reach_nor_miss_the_papers_figure():
+    def figure(dataset):
+        return Figure(
+            cell(method="planetoid-t", dataset=dataset, paper=0.5), Spread(0.4, 0.01), 1.0, some_figures()[0].results
+        )
+
+    assert figure("lists:0.1").reaches_paper() is None
+    assert "†" not in as_markdown([figure("lists:0.1")])
+    assert figure("lists:diel").reaches_paper() is False
+
+
 def test_a_conclusion_is_a_difference_of_cells_that_belong_together():
     def figure(method, settings, mean, *, stops="fixed", setting="unseen", value=0.7):
         one = Cell(

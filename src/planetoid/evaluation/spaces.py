@@ -110,6 +110,7 @@ _LINEAR = {"layers_x": 0, "layers_e": 0, "auxiliary_losses": False, "dropout": 0
 _RELU = {"layers_x": 1, "activation": "relu", "width": 64, "auxiliary_losses": False, "weight_decay": 0.01}
 _MANY_CLASSES = {"weight_decay": 1e-5, "pretrain": 10.0}
 _PUSHED = {"weight_decay": 1e-4, "pretrain": 10.0, "learning_rate": 0.1, "steps": 200, "r2": 1.0, "d": 6}
+_LONG = {"weight_decay": 3e-6, "pretrain": 17.0, "learning_rate": 0.1, "steps": 400, "r2": 1.0, "d": 3}
 _FROZEN = {
     "embedding_activation": "linear",
     "row_normalize": "l1",
@@ -130,6 +131,10 @@ STARTS: dict[str, tuple[dict[str, Any], ...]] = {
         _LINEAR | {"weight_decay": 0.001},
         _LINEAR | _MANY_CLASSES,
         _LINEAR | _PUSHED,
+        _LINEAR | _PUSHED | {"embedding_rate": 0.01, "T2": 20.0},
+        _LINEAR | _LONG | {"embedding_rate": 0.003},
+        _LINEAR | _LONG | {"embedding_rate": 0.01, "T2": 5.0},
+        {"d": 6, "pretrain": 20.0, "r2": 1.0, "weight_decay": 5e-5},
     ),
     "planetoid-i": (
         _RELU,

@@ -48,6 +48,11 @@ class Cell:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: float | None = None
 
+    @property
+    def on_made_data(self) -> bool:
+        """Whether the paper's figure was taken on other data."""
+        return self.dataset.startswith("lists:") and self.dataset != "lists:diel"
+
     def tasks(self, runs: int) -> list[RunTask]:
         """Return the runs of the cell; one is enough where nothing in it is random."""
         drawn = self.protocol.split != "public" or self.dataset.startswith("lists:")

@@ -33,8 +33,8 @@ class Figure:
         return f"{self.spread.percent()} ({_seconds(self.seconds)})"
 
     def reaches_paper(self) -> bool | None:
-        """Whether it is above the paper's figure, or within one standard deviation of it."""
-        if self.cell.paper is None:
+        """Whether it is above the paper's figure, or within one standard deviation of it; ``None`` on other data."""
+        if self.cell.paper is None or self.cell.on_made_data:
             return None
         return self.spread.mean + (self.spread.sd or 0.0) >= self.cell.paper - 0.0005  # which has three digits
 
