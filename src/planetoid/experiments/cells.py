@@ -15,7 +15,7 @@ from planetoid.experiments.lists import lists_of, run_on_lists
 from planetoid.presets import load_preset, preset_names
 from planetoid.registry import METHODS
 
-__all__ = ["Cell", "RunTask", "preset_parameters", "preset_score", "run_task"]
+__all__ = ["Cell", "RunTask", "preset_parameters", "run_task"]
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,3 @@ def preset_parameters(family: str, dataset: str, method: str) -> dict[str, Any] 
     """Return the parameters of a preset, ``None`` where the family has nothing for the method."""
     name, cls = f"{family}/{dataset}", METHODS[method].__name__
     return dict(load_preset(name, cls).parameters) if name in preset_names(cls) else None
-
-
-def preset_score(family: str, dataset: str, method: str) -> float:
-    """Return the accuracy that a preset was chosen by, 0 where the family has nothing for the method."""
-    name, cls = f"{family}/{dataset}", METHODS[method].__name__
-    return float(load_preset(name, cls).chosen["accuracy"]) if name in preset_names(cls) else 0.0

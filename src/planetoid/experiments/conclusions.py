@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planetoid.experiments.cells import preset_score
 from planetoid.experiments.render import Figure, markdown_line
 from planetoid.experiments.tables import NAMES
 
@@ -20,9 +19,9 @@ CLAIMS = (
     ("... Planetoid-I gains on Planetoid-G", "planetoid-i", "planetoid-g"),
 )
 EXPLAINED = (
-    "Differences in accuracy, in points: the paper's, and ours ± its standard error. Each method with a fixed "
-    "budget and with that of its settings that did better on the splits they were chosen on; inductive "
-    "methods on unseen nodes."
+    "Differences in accuracy, in points: the paper's, and ours ± its standard error. Both methods with a fixed "
+    "budget and with the same kind of settings, a method that has one kind with that; inductive methods on "
+    "unseen nodes."
 )
 
 
@@ -33,6 +32,7 @@ class Comparison:
     claim: str
     better: str
     worse: str
+    settings: str
     dataset: str
     paper: float
     ours: float
@@ -40,38 +40,32 @@ class Comparison:
 
 
 def comparisons_of(figures: Sequence[Figure]) -> list[Comparison]:
-    """Return every difference that the figures of a section allow."""
-    shown = _shown(figures)
+    """Return every difference that the figures of a section allow, for all settings: none is chosen."""
+    shown = _by_settings(figures)
     found = []
     for claim, better, worse in CLAIMS:
         for dataset in dict.fromkeys(figure.cell.dataset for figure in figures):
-            a, b = shown.get((better, dataset)), shown.get((worse, dataset))
-            if a is None or b is None or a.cell.paper is None or b.cell.paper is None:
+            ours, theirs = shown.get((better, dataset), {}), shown.get((worse, dataset), {})
+            if not ours or not theirs:
                 continue
-            error = (_squared_error(a) + _squared_error(b)) ** 0.5
-            found.append(
-                Comparison(
-                    claim, better, worse, dataset, a.cell.paper - b.cell.paper, a.spread.mean - b.spread.mean, error
-                )
-            )
+            for settings in dict.fromkeys((*ours, *theirs)):
+                a, b = (some.get(settings, next(iter(some.values()))) for some in (ours, theirs))
+                if a.cell.paper is None or b.cell.paper is None:
+                    continue
+                by_paper, by_us = a.cell.paper - b.cell.paper, a.spread.mean - b.spread.mean
+                error = (_squared_error(a) + _squared_error(b)) ** 0.5
+                found.append(Comparison(claim, better, worse, settings, dataset, by_paper, by_us, error))
     return found
 
 
-def _shown(figures: Sequence[Figure]) -> dict[tuple[str, str], Figure]:
-    """Return the figure that stands for a method on a data set: no choice here looks at a test label."""
-    shown: dict[tuple[str, str], Figure] = {}
+def _by_settings(figures: Sequence[Figure]) -> dict[tuple[str, str], dict[str, Figure]]:
+    """Return the figures of each method on each data set by their settings, those that the paper has."""
+    shown: dict[tuple[str, str], dict[str, Figure]] = {}
     for figure in figures:
         cell = figure.cell
-        if cell.row[2] != "fixed" or cell.protocol.setting == "features":
-            continue
-        place = cell.method, cell.dataset
-        if place not in shown or _score(figure) > _score(shown[place]):
-            shown[place] = figure
+        if cell.row[2] == "fixed" and cell.protocol.setting != "features":
+            shown.setdefault((cell.method, cell.dataset), {})[cell.row[1]] = figure
     return shown
-
-
-def _score(figure: Figure) -> float:
-    return preset_score(figure.cell.row[1], figure.cell.dataset, figure.cell.method)
 
 
 def _squared_error(figure: Figure) -> float:
@@ -79,20 +73,22 @@ def _squared_error(figure: Figure) -> float:
 
 
 def conclusions_markdown(comparisons: Sequence[Comparison]) -> str:
-    """Return the differences as a table, a line for each pair of methods."""
+    """Return the differences as a table, a line for each pair of methods and kind of settings."""
     datasets = list(dict.fromkeys(entry.dataset for entry in comparisons))
-    heads = ["the paper's claim", "difference", *(head for name in datasets for head in (f"{name}: paper", "ours"))]
-    lines = [markdown_line(heads), markdown_line(["---", "---", *["---:"] * (2 * len(datasets))])]
-    pairs: dict[tuple[str, str, str], dict[str, Comparison]] = {}
+    labels = ["the paper's claim", "difference", "settings"]
+    heads = [*labels, *(head for name in datasets for head in (f"{name}: paper", "ours"))]
+    lines = [markdown_line(heads), markdown_line(["---"] * len(labels) + ["---:"] * (2 * len(datasets)))]
+    pairs: dict[tuple[str, str, str, str], dict[str, Comparison]] = {}
     for entry in comparisons:
-        pairs.setdefault((entry.claim, entry.better, entry.worse), {})[entry.dataset] = entry
-    for (claim, better, worse), entries in pairs.items():
+        pairs.setdefault((entry.claim, entry.better, entry.worse, entry.settings), {})[entry.dataset] = entry
+    for (claim, better, worse, settings), entries in pairs.items():
         cells = [text for name in datasets for text in _difference(entries.get(name))]
-        lines.append(markdown_line([claim, f"{NAMES[better]} - {NAMES[worse]}", *cells]))
+        lines.append(markdown_line([claim, f"{NAMES[better]} - {NAMES[worse]}", settings, *cells]))
     return "\n".join([EXPLAINED, "", *lines])
 
 
 def _difference(entry: Comparison | None) -> tuple[str, str]:
     if entry is None:
         return "", ""
-    return f"{100 * entry.paper:+.1f}", f"{100 * entry.ours:+.1f} ± {100 * entry.error:.1f}"
+    paper, ours = (round(100 * share, 1) + 0.0 for share in (entry.paper, entry.ours))  # no minus before a zero
+    return f"{paper:+.1f}", f"{ours:+.1f} ± {100 * entry.error:.1f}"
