@@ -59,7 +59,7 @@ def comparisons_of(figures: Sequence[Figure]) -> list[Comparison]:
 
 
 def _by_settings(figures: Sequence[Figure]) -> dict[tuple[str, str], dict[str, Figure]]:
-    """Return the figures of each method on each data set by their settings, those that the paper has."""
+    """Return the figures of each method on each data set by their settings, as the paper measured them."""
     shown: dict[tuple[str, str], dict[str, Figure]] = {}
     for figure in figures:
         cell = figure.cell

@@ -68,6 +68,7 @@ def _map(vectors: npt.NDArray[np.float64], seed: int, quick: bool) -> npt.NDArra
 
 def draw_spaces(folder: Path, spaces: dict[str, Any], data: Dataset | None = None) -> list[Path]:
     """Draw the maps as ``figure.png`` and ``figure.svg``."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -88,7 +89,7 @@ def draw_spaces(folder: Path, spaces: dict[str, Any], data: Dataset | None = Non
     picture.subplots_adjust(left=0.01, right=0.99, top=0.93, bottom=0.2, wspace=0.04)
     paths = [folder / "figure.png", folder / "figure.svg"]
     for path in paths:
-        with written_aside(path) as aside:
+        with written_aside(path) as aside, rc_context({"svg.hashsalt": "planetoid"}):  # else its ids are drawn
             picture.savefig(
                 aside, dpi=140, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None
             )
