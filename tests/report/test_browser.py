@@ -45,7 +45,7 @@ class Reader:
     def settled(self):
         """Wait until the map is drawn and rests."""
         wait = WebDriverWait(self.driver, 10, poll_frequency=0.05)
-        wait.until(lambda _: self.run("return map.ratio > 0 && !map.pending && !map.moving"))
+        wait.until(lambda _: self.run("return map.ratio > 0 && !map.pending && !map.moving && !map.gliding"))
 
     def element(self, name):
         return self.driver.find_element(By.ID, name)

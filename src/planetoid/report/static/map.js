@@ -123,6 +123,7 @@ class NodeMap {
       const eased = 1 - (1 - part) ** 3;
       this.look(from.zoom * (zoom / from.zoom) ** eased, from.x + (x - from.x) * eased, from.y + (y - from.y) * eased);
       if (part < 1) requestAnimationFrame(step);
+      else this.gliding = null;
     };
     requestAnimationFrame(step);
   }
