@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse, stats
 
 import planetoid as pl
+from planetoid.baselines.smooth_network import EdgeSampler, SmoothNetwork, squared_distance
 from planetoid.errors import ParameterError
-
-torch = pytest.importorskip("torch")
-
-from planetoid.baselines.smooth_network import EdgeSampler, SmoothNetwork, squared_distance  # noqa: E402
-from planetoid.nn import FeatureRows, StepRandom  # noqa: E402
+from planetoid.nn import FeatureRows, StepRandom
 
 EMBEDDINGS = ("output", "hidden", "auxiliary")
 QUICK = {"steps": 30, "width": 8, "edge_batch": 20}

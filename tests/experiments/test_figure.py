@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import planetoid as pl
 from planetoid.experiments.figure import draw_spaces
-
-pytest.importorskip("matplotlib")
 
 
 def test_the_same_spaces_give_the_same_files(tmp_path):

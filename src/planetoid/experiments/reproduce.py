@@ -65,7 +65,7 @@ def reproduce_part(
         )
         text, record["cells"] = _sections(figures, compared), as_record(figures)
         record["conclusions"] = {name: [asdict(entry) for entry in some] for name, some in compared.items()}
-    record["seconds"] = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", figures)
+    record["seconds"] = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", figures, quick)
     note = "\n\nBudgets are those of `--quick`: the figures say nothing but that everything runs." if quick else ""
     document = f"# {TITLES[part]}\n\n{text}{note}\n"
     _write(out / f"{part}.md", document)
@@ -126,12 +126,13 @@ def _figure(out: Path, quick: bool, verbose: int) -> tuple[str, dict[str, Any]]:
     return "\n".join([picture, "", *lines]), told
 
 
-def _earlier_seconds(path: Path, figures: Sequence[Figure]) -> float:
+def _earlier_seconds(path: Path, figures: Sequence[Figure], quick: bool) -> float:
     """Return the time of the commands whose runs were kept and are shown again."""
     if not figures or not path.exists():
         return 0.0
     try:
-        return float(json.loads(path.read_text(encoding="utf-8"))["seconds"])
+        earlier = json.loads(path.read_text(encoding="utf-8"))
+        return float(earlier["seconds"]) if earlier["quick"] == quick else 0.0
     except (ValueError, TypeError, KeyError):  # not a file of ours
         return 0.0
 
