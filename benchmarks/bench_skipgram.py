@@ -34,11 +34,10 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 def ours(job: dict) -> dict:
-    from planetoid.context import ContextSampler
+    from planetoid.engine import ContextSampler, SkipGram
+    from planetoid.engine.skipgram import new_tables
     from planetoid.graph import EdgeList, Graph
     from planetoid.ids import NodeIds
-    from planetoid.skipgram import SkipGram
-    from planetoid.skipgram.trainer import new_tables
 
     with np.load(job["graph"]) as arrays:
         indptr, indices = arrays["indptr"], arrays["indices"]

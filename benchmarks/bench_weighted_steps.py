@@ -17,7 +17,7 @@ from statistics import median
 import numpy as np
 from numba import njit
 
-from planetoid.context.kernels import STEP, U64, alias_tables, bits_at, step_from, unit
+from planetoid.engine.draws import STEP, U64, alias_tables, bits_at, step_from, unit
 from planetoid.graph import Graph
 
 RESULTS = Path(__file__).resolve().parent / "results" / "weighted_steps.json"

@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 
 import planetoid as pl
-from planetoid.context import ContextSampler
-from planetoid.skipgram import SkipGram, kernels, loops
-from planetoid.skipgram.trainer import new_tables
+from planetoid.engine import ContextSampler, SkipGram, loops
+from planetoid.engine import steps as kernels
+from planetoid.engine.skipgram import new_tables
 
 PIECES, CALLS = 9, 20_000
 

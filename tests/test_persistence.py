@@ -157,7 +157,7 @@ def test_rbf_landmarks_are_kept(tmp_path, sparse_rows):
 
 def test_overrides_and_their_names(saved):
     assert pl.load(saved, max_iter=7).max_iter == 7
-    with pytest.raises(ParameterError, match="Feat has no parameter 'D'; it has C, row_normalize, max_iter"):
+    with pytest.raises(ParameterError, match="Feat has no parameter 'D'; valid parameters are C, max_iter, row_normalize"):
         pl.load(saved, D=1)
 
 
@@ -179,7 +179,7 @@ def test_an_encoder_is_given_again(tmp_path):
 
 
 def test_callbacks_are_left_out(tmp_path):
-    from planetoid.models.callbacks import Callback
+    from planetoid.training.callbacks import Callback
 
     fitted("planetoid-g", callbacks=[Callback()]).save(tmp_path / "model")
     assert pl.load(tmp_path / "model").callbacks is None

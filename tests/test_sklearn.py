@@ -12,7 +12,7 @@ import pytest
 from sklearn.utils import estimator_checks
 
 import planetoid as pl
-from planetoid.construct import knn_graph
+from planetoid.graph.construct import knn_graph
 
 SMALL = {"dimension": 8, "steps": 200, "pretrain": 1, "passes": 1}
 INDUCTIVE = [name for name in pl.METHODS if pl.METHODS[name].inductive]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from planetoid.registry import CLASSES, METHODS
 
 if TYPE_CHECKING:
-    from planetoid import construct as construct
     from planetoid import datasets as datasets
     from planetoid import evaluation as evaluation
     from planetoid import presets as presets
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
     from planetoid.graph import Graph as Graph
+    from planetoid.graph import construct as construct
     from planetoid.io import read_features as read_features
     from planetoid.io import read_labels as read_labels
     from planetoid.labels import mask_labels as mask_labels
@@ -38,7 +38,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("construct", "datasets", "evaluation", "presets", "report")
+_MODULES = {
+    "construct": "planetoid.graph.construct",
+    "datasets": "planetoid.datasets",
+    "evaluation": "planetoid.evaluation",
+    "presets": "planetoid.presets",
+    "report": "planetoid.report",
+}
 _WHERE = {
     "Graph": "planetoid.graph",
     "load": "planetoid.persistence",
@@ -53,7 +59,7 @@ __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"planetoid.{name}")
+        return importlib.import_module(_MODULES[name])
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
     raise AttributeError(f"module 'planetoid' has no attribute {name!r}")

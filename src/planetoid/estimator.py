@@ -12,11 +12,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from planetoid.errors import DataError, NotInductiveError, ParameterError, PlanetoidWarning
+from planetoid.data.checks import check_features, check_fit
+from planetoid.data.dataset import Dataset, Features
+from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
 from planetoid.ids import NodeIds
+from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Tensors, as_plain, write_model
+from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
 from planetoid.presets import load_preset
-from planetoid.problem import Features, Problem, check_features, check_problem
+from planetoid.search_space import SearchSpace
+from planetoid.utils.seeds import new_seed
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,9 +54,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     inductive: ClassVar[bool] = False
     needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that are no plain data and no default can replace
 
+    constraints: ClassVar[Constraints] = {}  # what each parameter may be
+    search_space: ClassVar[SearchSpace] = {}  # where ``tune`` looks for parameters
+    search_starts: ClassVar[tuple[dict[str, Any], ...]] = ()  # what it tries first
+
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities
     node_ids_: NodeIds
+    _seed: int  # of this fit: random_state, or a fresh one where that is None
 
     @classmethod
     def from_preset(cls, name: str, **overrides: Any) -> Self:
@@ -59,51 +69,52 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         ``planetoid.presets.preset_names()`` lists them; ``overrides`` go before what the preset says.
         """
-        parameters = {**load_preset(name, cls.__name__).parameters, **overrides}
-        known = cls._get_param_names()
-        for parameter in parameters:
-            if parameter not in known:
-                raise ParameterError(f"{cls.__name__} has no parameter {parameter!r}; it has {', '.join(known)}")
-        return cls(**parameters)
+        model = cls()
+        return model.set_params(**load_preset(name, cls.__name__).parameters).set_params(**overrides)
 
-    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None, validation: Any = None) -> Any:
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``contexts__q`` sets ``q`` of the parameter object ``contexts``."""
+        for name, value in set_nested(self.get_params(deep=False), params, type(self).__name__).items():
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None, validation: Any = None) -> Self:
         """Learn from a graph, features and the labels of a few nodes.
 
         Parameters
         ----------
-        X : array, sparse matrix, DataFrame or None
-            One row a node, in graph order; a DataFrame whose index holds node
-            ids is aligned by them. A zero row is a node without features.
+        X : array, sparse matrix, DataFrame, Dataset or None
+            One row per node, in graph order; a DataFrame whose index holds node ids is aligned by them. A row of
+            zeros is a node without features. A :class:`~planetoid.data.Dataset` holds all that follows too.
         y : array or dict
-            One label a node, unlabelled as -1, ``None`` or NaN; or
-            ``{node id: label}``.
+            One label per node, unlabelled as -1, ``None`` or NaN; or ``{node id: label}``.
         graph : Graph, or anything that ``Graph.of`` understands
         validation : array or dict, optional
-            Labels, in the same form, that a method may look at to stop or to
-            choose; never to fit.
+            Labels in the same form, for early stopping and calibration; never to fit.
         """
-        problem = check_problem(
-            X,
-            y,
-            graph,
-            validation,
-            uses_features=self.uses_features,
-            uses_graph=self.uses_graph,
-            who=type(self).__name__,
+        name = type(self).__name__
+        self._check_parameters()
+        data = check_fit(
+            X, y, graph, validation, uses_features=self.uses_features, uses_graph=self.uses_graph, who=name
         )
-        self.classes_ = problem.classes
-        self.node_ids_ = problem.ids
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        if problem.X is not None:
-            self.n_features_in_ = int(problem.X.shape[1])
-            if problem.feature_names is not None:
-                self.feature_names_in_ = problem.feature_names
-        self.label_distributions_ = self._settled(np.asarray(self._fit(problem)), problem)
+        self.classes_ = data.classes
+        self.node_ids_ = data.ids
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, attribute):
+                delattr(self, attribute)
+        if data.X is not None:
+            self.n_features_in_ = int(data.X.shape[1])
+            if data.feature_names is not None:
+                self.feature_names_in_ = data.feature_names
+        self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
+        self.label_distributions_ = self._settled(np.asarray(self._fit(data)), data)
         return self
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _check_parameters(self) -> None:
+        """Raise ``ParameterError`` for an invalid parameter; extended where two parameters depend on each other."""
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.constraints)
+
+    def _fit(self, data: Dataset) -> Probabilities:
         """Learn, and return class probabilities of all nodes.
 
         A row of zeros (or NaN) says that nothing is known about that node.
@@ -118,7 +129,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise DataError("give either X (new rows) or nodes (fitted ones), not both")
             return self._predict_new(X)
         if nodes is None:
-            return self.label_distributions_
+            return self.label_distributions_.copy()
         return self.label_distributions_[self.node_ids_.known_rows(nodes)]
 
     def predict(self, X: Any = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
@@ -133,10 +144,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[self.label_distributions_.argmax(axis=1)]  # type: ignore[no-any-return]
 
     def _predict_new(self, X: Any) -> Probabilities:
-        raise NotInductiveError(
-            f"{type(self).__name__} is transductive: it knows only the nodes it was fitted on. "
-            "Use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows."
-        )
+        raise _not_inductive(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "label_distributions_")  # a parameter such as lambda_ ends in _ too
@@ -161,7 +169,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parameters, left_out = {}, {}
         for name, value in self.get_params(deep=False).items():
             try:
-                parameters[name] = as_plain(value)
+                parameters[name] = as_plain(value.get_params() if isinstance(value, Parameters) else value)
             except TypeError:
                 left_out[name] = repr(value)
         document = {
@@ -221,20 +229,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _take_tensors(self, tensors: Tensors) -> None:
         """Take back what :meth:`_tensors` returned."""
 
-    def _settled(self, scores: Probabilities, problem: Problem) -> Probabilities:
+    def _settled(self, scores: Probabilities, data: Dataset) -> Probabilities:
         """Make every row a distribution; give the class prior where nothing is known."""
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
             scores = scores / total
-        own = ~known & (problem.y >= 0)  # a label of its own is all that is known, and enough
-        scores[own] = np.eye(problem.n_classes)[problem.y[own]]
+        own = ~known & (data.y >= 0)  # a label of its own is all that is known, and enough
+        scores[own] = np.eye(data.n_classes)[data.y[own]]
         known |= own
         unknown = int((~known).sum())
         if unknown:
-            scores[~known] = problem.class_prior
+            scores[~known] = data.class_prior
             warnings.warn(
-                f"{type(self).__name__} can say nothing about {unknown:,} of {problem.n_nodes:,} nodes "
+                f"{type(self).__name__} can say nothing about {unknown:,} of {data.n_nodes:,} nodes "
                 "(no labelled node can be reached from them); they get the class prior",
                 PlanetoidWarning,
                 stacklevel=3,
@@ -276,13 +284,32 @@ class InductiveClassifier(GraphClassifier):
 
 
 class EmbeddingMixin:
-    """Of methods whose embedding is a function of the features: ``transform``, as scikit-learn has it."""
+    """Of methods that learn an embedding of each node: ``transform``, as scikit-learn has it, and an export."""
 
     embedding_: npt.NDArray[np.float32]
+    node_ids_: NodeIds
 
     def fit_transform(self, X: Any = None, y: Any = None, **fit_params: Any) -> npt.NDArray[np.float32]:
         """Fit, and return the embedding of every fitted node; takes what ``fit`` takes."""
-        return self.fit(X, y, **fit_params).embedding_  # type: ignore[attr-defined, no-any-return]
+        self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
+        return self.transform()
+
+    def transform(self, X: Any = None) -> npt.NDArray[np.float32]:
+        """Return the embedding of all fitted nodes or, by an inductive method, of new rows ``X``."""
+        check_is_fitted(self, "label_distributions_")
+        return self.embedding_.copy() if X is None else self._embed_new(X)
+
+    def _embed_new(self, X: Any) -> npt.NDArray[np.float32]:
+        raise _not_inductive(self)
+
+    def export_embedding(self, path: str | Path, nodes: Iterable[Hashable] | None = None) -> None:
+        """Write the embedding of all fitted nodes (or of some) as ``.npz``, ``.parquet`` or word2vec text."""
+        check_is_fitted(self, "label_distributions_")
+        if nodes is None:
+            write_embedding(path, self.node_ids_, self.embedding_)
+            return
+        rows = self.node_ids_.known_rows(nodes)
+        write_embedding(path, self.node_ids_.take(rows), self.embedding_[rows])
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags
@@ -290,3 +317,10 @@ class EmbeddingMixin:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.transformer_tags = TransformerTags(preserves_dtype=["float32"])
         return tags
+
+
+def _not_inductive(model: object) -> NotInductiveError:
+    return NotInductiveError(
+        f"{type(model).__name__} is transductive: it covers only the nodes that it was fitted on",
+        hint="use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows",
+    )

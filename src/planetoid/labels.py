@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["UNLABELLED", "is_unlabelled", "mask_labels"]
+__all__ = ["UNLABELLED", "as_classes", "is_unlabelled", "mask_labels"]
 
 UNLABELLED = -1
 
@@ -34,3 +35,14 @@ def mask_labels(y: npt.ArrayLike, rows: Any) -> npt.NDArray[Any]:
         hidden = np.full(labels.shape, None, dtype=object)
     hidden[rows] = labels[rows]
     return hidden
+
+
+def as_classes(distinct: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return classes as an array: of integers or booleans where all of them are, else of objects."""
+    if all(type(label) is int for label in distinct) or all(type(label) is bool for label in distinct):
+        return np.array(distinct)
+    if all(isinstance(label, float) and label.is_integer() for label in distinct):
+        return np.array(distinct, dtype=np.int64)  # integers that a NaN turned into floats
+    classes = np.empty(len(distinct), dtype=object)
+    classes[:] = distinct
+    return classes

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from planetoid.errors import DataError, ParameterError, PlanetoidError
+from planetoid.errors import DataError, PlanetoidError
 from planetoid.io.model_files import read_model
 from planetoid.registry import CLASSES, METHODS
 
@@ -46,7 +45,11 @@ def load(path: str | Path, **overrides: Any) -> GraphClassifier:
     cls = _class_of(document, path)
     _check_overrides(cls, document, overrides, path)
     try:
-        estimator = cls(**{**document["parameters"], **overrides})
+        estimator = cls().set_params(**_flat(document["parameters"]))
+    except (PlanetoidError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"cannot load the model in {path}: {error}") from None
+    estimator.set_params(**overrides)
+    try:
         estimator.node_ids_ = ids
         estimator.classes_ = np.array(document["classes"]["labels"], dtype=document["classes"]["dtype"])
         features = document["features"]
@@ -62,6 +65,14 @@ def load(path: str | Path, **overrides: Any) -> GraphClassifier:
     return estimator
 
 
+def _flat(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with those of parameter objects as ``object__name``."""
+    flat: dict[str, Any] = {}
+    for name, value in parameters.items():
+        flat |= {f"{name}__{inner}": one for inner, one in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
 def _class_of(document: dict[str, Any], path: str | Path) -> type[GraphClassifier]:
     name = document.get("class")
     if not isinstance(name, str) or name not in CLASSES:
@@ -72,10 +83,6 @@ def _class_of(document: dict[str, Any], path: str | Path) -> type[GraphClassifie
 def _check_overrides(
     cls: type[GraphClassifier], document: dict[str, Any], overrides: dict[str, Any], path: str | Path
 ) -> None:
-    known = inspect.signature(cls).parameters
-    for name in overrides:
-        if name not in known:
-            raise ParameterError(f"{cls.__name__} has no parameter {name!r}; it has {', '.join(known)}")
     left_out = document.get("left_out")
     if not isinstance(left_out, dict):
         raise DataError(f"the model in {path} is damaged: model.json has no left_out")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError
-from planetoid.io.atomic import written_aside
+from planetoid.utils.atomic import written_aside
 
 __all__ = ["FitRecord", "read_record", "write_record"]
 

@@ -8,7 +8,7 @@ from scipy import sparse, stats
 import planetoid as pl
 from planetoid.baselines.smooth_network import EdgeSampler, SmoothNetwork, squared_distance
 from planetoid.errors import ParameterError
-from planetoid.nn import FeatureRows, StepRandom
+from planetoid.training import FeatureRows, StepRandom
 
 EMBEDDINGS = ("output", "hidden", "auxiliary")
 QUICK = {"steps": 30, "width": 8, "edge_batch": 20}

@@ -27,9 +27,9 @@ class Spy(GraphClassifier):
         self.random_state = random_state
         self.tool = tool
 
-    def _fit(self, problem):
-        self.problem_ = problem
-        scores = np.zeros((problem.n_nodes, problem.n_classes))
+    def _fit(self, data):
+        self.problem_ = data
+        scores = np.zeros((data.n_nodes, data.n_classes))
         scores[:, 0] = 1.0
         return scores
 
@@ -176,12 +176,12 @@ def test_warnings_of_a_method_are_kept(data):
 
 
 def test_a_warning_of_someone_else_still_warns(data, spies, monkeypatch):
-    def loud(self, problem):
+    def loud(self, data):
         import warnings
 
         warnings.warn("the roof leaks", RuntimeWarning, stacklevel=1)
         warnings.warn("ours", PlanetoidWarning, stacklevel=1)
-        return np.ones((problem.n_nodes, problem.n_classes))
+        return np.ones((data.n_nodes, data.n_classes))
 
     monkeypatch.setattr(Spy, "_fit", loud)
     with pytest.warns(RuntimeWarning, match="the roof leaks"):

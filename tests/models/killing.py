@@ -17,8 +17,9 @@ import numpy as np
 
 import planetoid as pl
 from conftest import Small
-from planetoid.context import ContextSampler
-from planetoid.models import inductive_network, tasks, training  # noqa: F401  # torch, before the forks
+from planetoid.engine import ContextSampler
+from planetoid.models import inductive_network  # noqa: F401  # torch, before the forks
+from planetoid.training import losses, trainer  # noqa: F401
 
 SETTINGS = {
     "PlanetoidT": {"dimension": 8, "pretrain": 30, "steps": 40, "T2": 0.5, "N1": 5, "evaluate_every": 2},

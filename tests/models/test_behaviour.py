@@ -8,7 +8,7 @@ from torch import nn
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.evaluation.metrics import expected_calibration_error
-from planetoid.models.tasks import NetworkContext
+from planetoid.training.losses import NetworkContext
 
 QUICK = {"dimension": 8, "pretrain": 40, "steps": 60}
 

@@ -13,7 +13,7 @@ import pytest
 
 import planetoid as pl
 from planetoid.errors import DataError
-from planetoid.models.callbacks import Callback
+from planetoid.training.callbacks import Callback
 
 HERE = Path(__file__).parent
 
@@ -89,7 +89,7 @@ def test_sparse_adam_goes_on_where_it_was(small, tmp_path, monkeypatch):
     from scipy import sparse
 
     from planetoid.models import inductive
-    from planetoid.nn import layers
+    from planetoid.training import layers
 
     monkeypatch.setattr(layers, "SPARSE_GRADIENT_FROM", 4)
     monkeypatch.setattr(inductive, "SPARSE_TABLE_FROM", 4)
@@ -150,7 +150,7 @@ def test_states_of_the_exchange(small, tmp_path, next_, current, previous):
 
 def test_no_folder_is_ever_without_a_checkpoint(small, tmp_path, monkeypatch):
     """Between any two calls of the file system there is one to go on from."""
-    from planetoid.models import checkpoint
+    from planetoid.training import checkpoint
 
     whole = train(small, **settings())
     cut(small, tmp_path / "at", 14)

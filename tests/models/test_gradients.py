@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import planetoid as pl
-from planetoid.context import ContextSampler
+from planetoid.engine import ContextSampler
 from planetoid.models.inductive_network import InductiveNetwork
-from planetoid.models.network import Head
-from planetoid.models.tasks import NetworkContext
-from planetoid.nn import FeatureRows, SparseBatch, StepRandom
+from planetoid.training import FeatureRows, SparseBatch, StepRandom
+from planetoid.training.losses import NetworkContext
+from planetoid.training.network import Head
 
 ROWS, FEATURES, DIMENSION, CLASSES = 6, 5, 4, 3
 Y = torch.arange(ROWS) % CLASSES
@@ -164,7 +164,7 @@ def test_summed_step_has_both_gradients():
 
 @pytest.mark.parametrize("layers", [0, 1])
 def test_sparse_batches_have_the_gradient_of_dense_ones(layers, monkeypatch):
-    from planetoid.nn import layers as module
+    from planetoid.training import layers as module
 
     monkeypatch.setattr(module, "SPARSE_GRADIENT_FROM", 2)
     x = numbers(ROWS, FEATURES) * (numbers(ROWS, FEATURES, seed=3) > 0)

@@ -9,9 +9,9 @@ from scipy import sparse
 
 import planetoid as pl
 from planetoid.errors import ParameterError, PlanetoidError
-from planetoid.models.callbacks import Callback, EarlyStopping, TensorBoard
-from planetoid.models.pair_loss import LazyAdam
-from planetoid.models.training import Schedule, Training, steps_of_turn
+from planetoid.training.callbacks import Callback, EarlyStopping, TensorBoard
+from planetoid.training.pair_loss import LazyAdam
+from planetoid.training.trainer import Schedule, Training, steps_of_turn
 
 QUICK = {"dimension": 8, "pretrain": 10, "steps": 40}
 
@@ -228,7 +228,7 @@ def test_sparse_and_dense_rows_give_the_same(small, cls, layers_x):
 @pytest.mark.parametrize("layers_x", [0, 1])
 def test_wide_sparse_rows_learn_by_sparse_gradients(small, cls, optimizer, layers_x, monkeypatch):
     from planetoid.models import inductive
-    from planetoid.nn import layers
+    from planetoid.training import layers
 
     monkeypatch.setattr(layers, "SPARSE_GRADIENT_FROM", 4)
     monkeypatch.setattr(inductive, "SPARSE_TABLE_FROM", 4)

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.baselines.linear_system import System, solve
 from planetoid.baselines.propagation import strengths, symmetric_adjacency
+from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
-from planetoid.problem import Features, Problem
 
 __all__ = ["Diel", "walk_scores"]
 
@@ -108,33 +108,33 @@ class Diel(InductiveClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
-        adjacency = symmetric_adjacency(problem.graph)
-        described = problem.has_features()
+        adjacency = symmetric_adjacency(data.graph)
+        described = data.has_features
         self.is_item_ = ~described
-        labels = self._examples(problem, adjacency, described)
+        labels = self._examples(data, adjacency, described)
         rows = np.flatnonzero(labels >= 0)
         self.n_examples_ = len(rows)
-        X = self._scaled(problem.X)
+        X = self._scaled(data.X)
         self.coef_, self.intercept_ = self._hyperplanes(X[rows], labels[rows])
         self.scores_ = _over_neighbours(self._decide(X), described, adjacency)
         return np.asarray(softmax(self.scores_, axis=1))
 
     def _examples(
-        self, problem: Problem, adjacency: sparse.csr_array, described: npt.NDArray[np.bool_]
+        self, data: Dataset, adjacency: sparse.csr_array, described: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.int32]:
         """Return the labels to train on: those given, and the best that walks reach."""
-        labels: npt.NDArray[np.int32] = problem.y.copy()
+        labels: npt.NDArray[np.int32] = data.y.copy()
         if self.growth > 0:
-            scores = walk_scores(adjacency, problem.y, problem.n_classes, self.damping, self.n_jobs)
+            scores = walk_scores(adjacency, data.y, data.n_classes, self.damping, self.n_jobs)
             best = scores.argmax(axis=1)
-            open_to = described & (problem.y < 0) & (scores.max(axis=1) > 0)
-            for k in range(problem.n_classes):
+            open_to = described & (data.y < 0) & (scores.max(axis=1) > 0)
+            for k in range(data.n_classes):
                 found = np.flatnonzero(open_to & (best == k))
-                count = round(self.growth * np.count_nonzero(problem.y == k))
+                count = round(self.growth * np.count_nonzero(data.y == k))
                 labels[found[np.argsort(-scores[found, k], kind="stable")[:count]]] = k
-        if len(np.unique(labels[described & (labels >= 0)])) == problem.n_classes:
+        if len(np.unique(labels[described & (labels >= 0)])) == data.n_classes:
             labels[~described] = -1  # an empty row teaches nothing but the intercept
         return labels
 

@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from planetoid.baselines.softmax_regression import fit_softmax
+from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
-from planetoid.problem import Features, Problem
 
 __all__ = ["Feat"]
 
@@ -46,18 +46,18 @@ class Feat(InductiveClassifier):
         self.row_normalize = row_normalize
         self.max_iter = max_iter
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         if not self.C > 0:
             raise ParameterError(f"C={self.C!r}; it must be positive")
         if self.row_normalize not in ("l1", "l2", None):
             raise ParameterError(f"row_normalize={self.row_normalize!r}; it is 'l1', 'l2' or None")
         self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
-        rows = problem.labelled
+        rows = data.labelled
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConvergenceWarning)
-            fit_softmax(self.solver_, self._scaled(problem.X[rows]), problem.y[rows])  # type: ignore[index]
+            fit_softmax(self.solver_, self._scaled(data.X[rows]), data.y[rows])  # type: ignore[index]
         self.n_iter_ = int(self.solver_.n_iter_.max())
-        return self._predict_rows(problem.X)
+        return self._predict_rows(data.X)
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return np.asarray(self.solver_.predict_proba(self._scaled(X)))

@@ -11,14 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from planetoid.baselines.softmax_regression import fit_softmax
-from planetoid.context import ContextSampler
+from planetoid.data.dataset import Dataset
+from planetoid.engine import ContextSampler, SkipGram
+from planetoid.engine.skipgram import new_tables
 from planetoid.errors import ParameterError
-from planetoid.estimator import GraphClassifier, Probabilities
-from planetoid.io.embeddings import write_embedding
-from planetoid.problem import Problem
-from planetoid.progress import progress
-from planetoid.skipgram import SkipGram
-from planetoid.skipgram.trainer import new_tables
+from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.utils.progress import progress
 
 __all__ = ["GraphEmbedding"]
 
@@ -26,7 +24,7 @@ AUTO_C = 3.0  # times classes^2 / labels
 PIECES = 100  # of a training, after each of which the bar moves
 
 
-class GraphEmbedding(GraphClassifier):
+class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     """Skip-gram embeddings of random walks (r2 = 1), then softmax regression on them.
 
     Parameters
@@ -44,7 +42,7 @@ class GraphEmbedding(GraphClassifier):
     learning_rate : float, default 0.025
         Falls linearly to a hundredth of it.
     negatives : {"shared", "own"}, default "shared"
-        See :class:`planetoid.skipgram.SkipGram`.
+        See :class:`planetoid.engine.SkipGram`.
     C : float or "auto", default "auto"
         Inverse strength of the softmax's L2 penalty. ``"auto"`` is 3 times the square of the number of classes, a
         label: among many classes, each with few labels, a penalty that suits few would leave only the largest class.
@@ -107,30 +105,29 @@ class GraphEmbedding(GraphClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         if self.dimension < 1 or int(self.dimension) != self.dimension:
             raise ParameterError(f"dimension={self.dimension!r}; it is a positive whole number")
         if not self.passes > 0:
             raise ParameterError(f"passes={self.passes!r}; it must be positive")
-        inverse_penalty = self._inverse_penalty(problem)
-        self.embedding_ = self._embed(problem)
+        inverse_penalty = self._inverse_penalty(data)
+        self.embedding_ = self._embed(data)
         X = normalize(self.embedding_)
-        rows = problem.labelled
-        softmax = fit_softmax(LogisticRegression(C=inverse_penalty, max_iter=1000), X[rows], problem.y[rows])
+        rows = data.labelled
+        softmax = fit_softmax(LogisticRegression(C=inverse_penalty, max_iter=1000), X[rows], data.y[rows])
         probabilities = np.asarray(softmax.predict_proba(X))
-        assert problem.graph is not None
-        probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing
+        probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
 
-    def _inverse_penalty(self, problem: Problem) -> float:
+    def _inverse_penalty(self, data: Dataset) -> float:
         if self.C == "auto":
-            return AUTO_C * problem.n_classes**2 / len(problem.labelled)
+            return AUTO_C * data.n_classes**2 / len(data.labelled)
         if isinstance(self.C, str) or not self.C > 0:
             raise ParameterError(f"C={self.C!r}; it is 'auto' or a positive number")
         return float(self.C)
 
-    def _embed(self, problem: Problem) -> npt.NDArray[np.float32]:
-        graph = problem.graph
+    def _embed(self, data: Dataset) -> npt.NDArray[np.float32]:
+        graph = data.graph
         assert graph is not None
         e, w = new_tables(graph.n_nodes, int(self.dimension), self.random_state, self.directory)
         if graph.n_edges == 0:
@@ -155,7 +152,3 @@ class GraphEmbedding(GraphClassifier):
                 self.loss_ = trainer.train(int(first), int(last), total)
                 advance(last - first, f"loss {self.loss_:.4f}")
         return e
-
-    def export_embedding(self, path: str | Path) -> None:
-        """Write the embedding as ``.npz``, ``.parquet`` or word2vec text (``.w2v``)."""
-        write_embedding(path, self.node_ids_, self.embedding_)

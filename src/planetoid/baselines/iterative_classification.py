@@ -14,9 +14,9 @@ from sklearn.preprocessing import normalize
 
 from planetoid.baselines.propagation import strengths, symmetric_adjacency
 from planetoid.baselines.softmax_regression import fit_softmax
+from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
-from planetoid.problem import Problem
 
 __all__ = ["IterativeClassification"]
 
@@ -97,22 +97,22 @@ class IterativeClassification(GraphClassifier):
         self.row_normalize = row_normalize
         self.random_state = random_state
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
-        X: Any = problem.X if self.row_normalize is None else normalize(problem.X, norm=self.row_normalize)
-        adjacency = _shares(symmetric_adjacency(problem.graph), self.aggregate)
-        known = problem.labelled
+        X: Any = data.X if self.row_normalize is None else normalize(data.X, norm=self.row_normalize)
+        adjacency = _shares(symmetric_adjacency(data.graph), self.aggregate)
+        known = data.labelled
         local = LogisticRegression(C=self.C, max_iter=1000)
-        labels = fit_softmax(local, X[known], problem.y[known]).predict(X).astype(np.int64)
-        labels[known] = problem.y[known]
+        labels = fit_softmax(local, X[known], data.y[known]).predict(X).astype(np.int64)
+        labels[known] = data.y[known]
         generator = np.random.default_rng(self.random_state)
         self.n_iter_ = 0
         for _ in range(self.n_rounds):
-            around = (adjacency @ _one_hot(labels, problem.n_classes))[known]
-            fit_softmax(local, _beside(X[known], around), problem.y[known])
+            around = (adjacency @ _one_hot(labels, data.n_classes))[known]
+            fit_softmax(local, _beside(X[known], around), data.y[known])
             content, relation = _parts(local, X)
-            self._sweep(adjacency, labels, np.flatnonzero(problem.y < 0), content, relation, generator)
-        around = adjacency @ _one_hot(labels, problem.n_classes)
+            self._sweep(adjacency, labels, np.flatnonzero(data.y < 0), content, relation, generator)
+        around = adjacency @ _one_hot(labels, data.n_classes)
         return np.asarray(softmax(content + around @ relation, axis=1))
 
     def _sweep(

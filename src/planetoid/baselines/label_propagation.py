@@ -6,8 +6,8 @@ import numpy as np
 
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached, strengths, symmetric_adjacency
+from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
-from planetoid.problem import Problem
 
 __all__ = ["LabelPropagation"]
 
@@ -74,17 +74,17 @@ class LabelPropagation(Propagation):
         super().__init__(solver=solver, tol=tol, max_iter=max_iter, n_jobs=n_jobs)
         self.class_mass_normalization = class_mass_normalization
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
-        adjacency = symmetric_adjacency(problem.graph)
-        labelled = problem.y >= 0
-        free = ~labelled & reached(problem)
+        adjacency = symmetric_adjacency(data.graph)
+        labelled = data.y >= 0
+        free = ~labelled & reached(data)
         # A constant is harmonic, so we solve for the deviation from the class prior: what an
         # iteration that ends too early has not reached then has the prior, not nothing.
-        prior = problem.class_prior
-        deviation = np.where(labelled[:, None], problem.one_hot() - prior, 0.0)
+        prior = data.class_prior
+        deviation = np.where(labelled[:, None], data.one_hot() - prior, 0.0)
         values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
         scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0)
         if self.class_mass_normalization:
             scores = class_mass_normalized(scores, prior)
-        return np.asarray(scores + problem.one_hot())
+        return np.asarray(scores + data.one_hot())

@@ -6,9 +6,9 @@ import numpy as np
 
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_normalized, filled, strengths, symmetric_adjacency
+from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
-from planetoid.problem import Problem
 
 __all__ = ["LocalGlobalConsistency"]
 
@@ -74,21 +74,21 @@ class LocalGlobalConsistency(Propagation):
         self.alpha = alpha
         self.class_mass_normalization = class_mass_normalization
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
         if not 0 < self.alpha < 1:
             raise ParameterError(f"alpha={self.alpha!r}; it must lie between 0 and 1")
-        adjacency = symmetric_adjacency(problem.graph)
+        adjacency = symmetric_adjacency(data.graph)
         degrees = strengths(adjacency)
         root = np.sqrt(degrees)[:, None]
         # With F = D^1/2 G the equation (I - alpha S) F = (1 - alpha) Y becomes
         # (D / alpha - A) G = (1 - alpha) / alpha D^1/2 Y, and A needs no copy.
-        labels = problem.one_hot()
+        labels = data.one_hot()
         right = (1 - self.alpha) / self.alpha * root * labels
         values = self._solve(System(adjacency, degrees / self.alpha, right, degrees > 0))
         scores = np.clip(root * values, 0.0, None)
         alone = degrees == 0
         scores[alone] = (1 - self.alpha) * labels[alone]
         if self.class_mass_normalization:
-            scores = class_mass_normalized(scores, problem.class_prior)
-        return filled(scores, problem)
+            scores = class_mass_normalized(scores, data.class_prior)
+        return filled(scores, data)

@@ -11,10 +11,10 @@ from sklearn.preprocessing import normalize
 
 from planetoid.baselines.propagation import symmetric_adjacency
 from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
+from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
-from planetoid.problem import Features, Problem
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
@@ -123,30 +123,29 @@ class ManifoldRegularization(InductiveClassifier):
         self.row_normalize = row_normalize
         self.random_state = random_state
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
-        X = self._scaled(problem.X)
+        X = self._scaled(data.X)
         if self.kind == "network":
-            return self._fit_network(problem, X)
+            return self._fit_network(data, X)
         self._map = LandmarkMap(X, self.gamma, self.n_landmarks, self.random_state) if self.kernel == "rbf" else None
         features = self._mapped(X)
-        adjacency = symmetric_adjacency(problem.graph)
+        adjacency = symmetric_adjacency(data.graph)
         intrinsic = 10.0 if self.intrinsic is None else self.intrinsic
         penalty = Penalty.of(features, adjacency, self.ambient, intrinsic)
-        rows = problem.labelled
-        targets = 2.0 * problem.one_hot()[rows] - 1.0
-        if problem.n_classes == 2:
+        rows = data.labelled
+        targets = 2.0 * data.one_hot()[rows] - 1.0
+        if data.n_classes == 2:
             targets = targets[:, 1:]  # the other is its opposite
         self.coef_, self.intercept_ = (fit_rls if self.kind == "rls" else fit_svm)(penalty, rows, targets)
         return self._probabilities(features)
 
-    def _fit_network(self, problem: Problem, X: Any) -> Probabilities:
+    def _fit_network(self, data: Dataset, X: Any) -> Probabilities:
         from planetoid.baselines.smooth_network import EdgeSampler, Schedule, predict, train
-        from planetoid.nn import FeatureRows
+        from planetoid.training import FeatureRows
 
         rows = FeatureRows(X)
-        assert problem.graph is not None
-        self.network_ = self._new_network(problem.n_classes)
+        self.network_ = self._new_network(data.n_classes)
         plan = Schedule(
             penalty=1.0 if self.intrinsic is None else self.intrinsic,
             margin=0.0,
@@ -157,12 +156,12 @@ class ManifoldRegularization(InductiveClassifier):
             weight_decay=self.ambient,
             seed=self.random_state,
         )
-        train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan, problem.validation)
+        train(self.network_, rows, data.y, EdgeSampler(data.graph), plan, data.validation)
         return predict(self.network_, rows)
 
     def _new_network(self, n_classes: int) -> SmoothNetwork:
         from planetoid.baselines.smooth_network import SmoothNetwork
-        from planetoid.nn import StepRandom
+        from planetoid.training import StepRandom
 
         return SmoothNetwork(
             self.n_features_in_,
@@ -179,7 +178,7 @@ class ManifoldRegularization(InductiveClassifier):
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.kind == "network":
             from planetoid.baselines.smooth_network import predict
-            from planetoid.nn import FeatureRows
+            from planetoid.training import FeatureRows
 
             return predict(self.network_, FeatureRows(self._scaled(X)))
         return self._probabilities(self._mapped(self._scaled(X)))

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, filled, strengths, symmetric_adjacency
+from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
-from planetoid.problem import Problem
 
 __all__ = ["ModifiedAdsorption", "WalkProbabilities", "walk_probabilities"]
 
@@ -98,22 +98,22 @@ class ModifiedAdsorption(Propagation):
         self.mu3 = mu3
         self.beta = beta
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
         for name in ("mu1", "mu2", "mu3"):
             if not getattr(self, name) > 0:
                 raise ParameterError(f"{name}={getattr(self, name)!r}; it must be positive")
         if not self.beta > 1:
             raise ParameterError(f"beta={self.beta!r}; it must be above 1")
-        adjacency = symmetric_adjacency(problem.graph)
-        walk = walk_probabilities(adjacency, problem.y >= 0, self.beta)
+        adjacency = symmetric_adjacency(data.graph)
+        walk = walk_probabilities(adjacency, data.y >= 0, self.beta)
         pull = _both_ways(adjacency, walk.go_on, self.mu2)
         diagonal = self.mu1 * walk.inject + strengths(pull) + self.mu3
-        right = np.column_stack([self.mu1 * walk.inject[:, None] * problem.one_hot(), self.mu3 * walk.abandon])
-        everywhere = np.ones(problem.n_nodes, dtype=bool)
+        right = np.column_stack([self.mu1 * walk.inject[:, None] * data.one_hot(), self.mu3 * walk.abandon])
+        everywhere = np.ones(data.n_nodes, dtype=bool)
         values = np.clip(self._solve(System(pull, diagonal, right, everywhere)), 0.0, None)
         self.dummy_ = values[:, -1]
-        return filled(values[:, :-1], problem)
+        return filled(values[:, :-1], data)
 
 
 @dataclass(frozen=True)

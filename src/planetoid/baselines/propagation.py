@@ -10,10 +10,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.baselines.linear_system import System, check_solver, solve
+from planetoid.data.dataset import Dataset
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.graph import Graph
-from planetoid.problem import Problem
 
 __all__ = ["Propagation", "class_mass_normalized", "filled", "reached", "strengths", "symmetric_adjacency"]
 
@@ -79,12 +79,11 @@ def strengths(adjacency: sparse.csr_array) -> npt.NDArray[np.float64]:
     return np.asarray(adjacency @ np.ones(adjacency.shape[1]))
 
 
-def reached(problem: Problem) -> npt.NDArray[np.bool_]:
+def reached(data: Dataset) -> npt.NDArray[np.bool_]:
     """Which nodes lie in a component that has a label."""
-    assert problem.graph is not None
-    components = problem.graph.components()
+    components = data.graph.components()
     has_label = np.zeros(int(components.max()) + 1, dtype=bool)
-    has_label[components[problem.labelled]] = True
+    has_label[components[data.labelled]] = True
     return np.asarray(has_label[components])
 
 
@@ -100,8 +99,8 @@ def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64])
     return np.asarray(scores * weight)
 
 
-def filled(scores: Probabilities, problem: Problem) -> Probabilities:
+def filled(scores: Probabilities, data: Dataset) -> Probabilities:
     """Give the class prior to nodes that a label could reach but too faintly for floating point."""
-    faint = reached(problem) & ~(scores > 0).any(axis=1)
-    scores[faint] = problem.class_prior
+    faint = reached(data) & ~(scores > 0).any(axis=1)
+    scores[faint] = data.class_prior
     return scores

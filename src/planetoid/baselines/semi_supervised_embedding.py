@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted
 
+from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
-from planetoid.problem import Features, Problem
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
@@ -118,14 +117,13 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         self.row_normalize = row_normalize
         self.random_state = random_state
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
         from planetoid.baselines.smooth_network import EdgeSampler, Schedule, predict, train
-        from planetoid.nn import FeatureRows
+        from planetoid.training import FeatureRows
 
-        rows = FeatureRows(self._scaled(problem.X))
-        assert problem.graph is not None
-        self.network_ = self._new_network(problem.n_classes)
+        rows = FeatureRows(self._scaled(data.X))
+        self.network_ = self._new_network(data.n_classes)
         plan = Schedule(
             penalty=self.lambda_,
             margin=self.margin,
@@ -136,29 +134,26 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
             weight_decay=self.weight_decay,
             seed=self.random_state,
         )
-        self.history_ = train(self.network_, rows, problem.y, EdgeSampler(problem.graph), plan, problem.validation)
+        self.history_ = train(self.network_, rows, data.y, EdgeSampler(data.graph), plan, data.validation)
         self.embedding_ = predict(self.network_, rows, embed=True)
         return predict(self.network_, rows)
 
     def _predict_rows(self, X: Features) -> Probabilities:
         from planetoid.baselines.smooth_network import predict
-        from planetoid.nn import FeatureRows
+        from planetoid.training import FeatureRows
 
         return predict(self.network_, FeatureRows(self._scaled(X)))
 
-    def transform(self, X: Any = None) -> npt.NDArray[np.float32]:
-        """Return g(x) of new rows, or of all fitted nodes."""
+    def _embed_new(self, X: Any) -> npt.NDArray[np.float32]:
+        """Return g(x) of new rows."""
         from planetoid.baselines.smooth_network import predict
-        from planetoid.nn import FeatureRows
+        from planetoid.training import FeatureRows
 
-        check_is_fitted(self, "label_distributions_")
-        if X is None:
-            return self.embedding_
         return predict(self.network_, FeatureRows(self._scaled(self._check_new(X))), embed=True)
 
     def _new_network(self, n_classes: int) -> SmoothNetwork:
         from planetoid.baselines.smooth_network import SmoothNetwork
-        from planetoid.nn import StepRandom
+        from planetoid.training import StepRandom
 
         return SmoothNetwork(
             self.n_features_in_,

@@ -17,8 +17,8 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.graph import Graph
-from planetoid.nn import Branch, FeatureRows, InputLinear, StepRandom
-from planetoid.nn.rows import Batch
+from planetoid.training import Branch, FeatureRows, InputLinear, StepRandom
+from planetoid.training.batches import Batch
 
 __all__ = [
     "EdgeSampler",

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
-from planetoid.problem import Features, Problem
 
 __all__ = ["TransductiveSVM"]
 
@@ -109,13 +109,13 @@ class TransductiveSVM(InductiveClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check_parameters()
-        X = self._scaled(problem.X)
-        known = problem.y >= 0
-        use = known | problem.has_features() if self.unlabelled_C > 0 else known
-        rows, codes = X[use], problem.y[use]
-        positives = range(problem.n_classes) if problem.n_classes > 2 else (1,)
+        X = self._scaled(data.X)
+        known = data.y >= 0
+        use = known | data.has_features if self.unlabelled_C > 0 else known
+        rows, codes = X[use], data.y[use]
+        positives = range(data.n_classes) if data.n_classes > 2 else (1,)
         self.objective_: list[float] = []
         self._unfinished = 0
         planes = [self._one_against_rest(rows, codes, k) for k in positives]

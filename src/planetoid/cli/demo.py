@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planetoid.cli.console import counted, output_folder, print_json, print_table, tell
-from planetoid.io.atomic import written_aside
 from planetoid.registry import METHODS
+from planetoid.utils.atomic import written_aside
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,7 +76,7 @@ def compare(
 ) -> list[Result]:
     """Run every method over the seeds under a progress bar; put maps of the first seed's embeddings into ``maps``."""
     from planetoid.evaluation import evaluate
-    from planetoid.progress import progress
+    from planetoid.utils.progress import progress
 
     def note(result: Result, kept: Any) -> None:
         advance(1, f"{METHODS[result.method].__name__}, split {result.seed}")

@@ -65,7 +65,7 @@ def evaluate(
     from planetoid.cli.inputs import read_data
     from planetoid.cli.measuring import draw_protocol, measure, processes
     from planetoid.cli.settings import parse_settings, settings_by_method
-    from planetoid.progress import progress
+    from planetoid.utils.progress import progress
 
     sources.require(labels=True)
     given = parse_settings(settings)

@@ -72,7 +72,7 @@ class Data:
     @cached_property
     def coded(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """The labels as codes (-1: none), and the classes that they point to."""
-        from planetoid.problem import encode_labels
+        from planetoid.data.checks import encode_labels
 
         if self.labels is None:
             return np.full(self.graph.n_nodes, -1, dtype=np.int32), np.empty(0, dtype=object)

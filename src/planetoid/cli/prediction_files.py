@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from planetoid.errors import ParameterError
-from planetoid.io.atomic import written_aside
+from planetoid.utils.atomic import written_aside
 
 __all__ = ["FORMATS", "PredictionTable", "Sink", "check_format", "opened"]
 

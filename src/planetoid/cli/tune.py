@@ -58,7 +58,7 @@ def tune(
     from planetoid.cli.settings import parse_settings, settings_by_method
     from planetoid.errors import ParameterError
     from planetoid.evaluation.tuning import tune as search
-    from planetoid.progress import progress
+    from planetoid.utils.progress import progress
 
     sources.require(labels=True)
     names = check_names(method)

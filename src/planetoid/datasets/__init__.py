@@ -1,12 +1,12 @@
 """Data sets by name, made ones, and the paper's splits."""
 
+from planetoid.data.dataset import Dataset
+from planetoid.data.splits import Split, planetoid_split, rate_split
 from planetoid.datasets.catalogue import DatasetInfo, info, names
 from planetoid.datasets.citation import make_citation
 from planetoid.datasets.coordinate import make_coordinate_lists
-from planetoid.datasets.dataset import Dataset
 from planetoid.datasets.lists import CoordinateLists
 from planetoid.datasets.loading import load
-from planetoid.datasets.splits import Split, planetoid_split, rate_split
 
 __all__ = [
     "CoordinateLists",

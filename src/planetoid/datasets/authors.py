@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.datasets.dataset import Dataset
+from planetoid.data.dataset import Dataset
+from planetoid.data.splits import Split
 from planetoid.datasets.pickles import read_pickle
-from planetoid.datasets.splits import Split
 from planetoid.errors import DataError
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
@@ -76,7 +76,7 @@ def read_view(
         graph=graph,
         X=_place_rows(allx, tx, test, graph.n_nodes),
         y=codes,
-        class_names=class_names or tuple(f"class {column}" for column in range(n_columns)),
+        classes=class_names or tuple(f"class {column}" for column in range(n_columns)),
         description=f"{description} ({view} order)",
         origin=origin,
         public=public,

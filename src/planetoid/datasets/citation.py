@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.datasets.dataset import Dataset
-from planetoid.datasets.splits import rate_split
+from planetoid.data.dataset import Dataset
+from planetoid.data.splits import rate_split
 from planetoid.errors import ParameterError
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
@@ -88,7 +88,7 @@ def make_citation(
         graph=Graph.from_rows(EdgeList(source, target), NodeIds(n_nodes)),
         X=_words(generator, y, n_classes, n_features, words_per_node, informative),
         y=y.astype(np.int32),
-        class_names=tuple(f"class {k}" for k in range(n_classes)),
+        classes=tuple(f"class {k}" for k in range(n_classes)),
         description=f"made, with planted classes: homophily {homophily:g}, informative words {informative:g}",
         origin=f"datasets.make_citation(seed={seed})",
         public=rate_split(y, label_rate, seed=seed),

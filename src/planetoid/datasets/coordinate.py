@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.construct import bipartite_graph
 from planetoid.datasets.diel import CATEGORIES
 from planetoid.datasets.lists import CoordinateLists, vote
 from planetoid.errors import ParameterError
+from planetoid.graph.construct import bipartite_graph
 
 __all__ = ["make_coordinate_lists"]
 
@@ -103,7 +103,7 @@ def make_coordinate_lists(
         graph=graph,
         X=_features(generator, kind, n_nodes, n_features, features_per_list, informative),
         y=y,
-        class_names=CATEGORIES,
+        classes=CATEGORIES,
         description=f"made in the likeness of DIEL at {scale:g} of its size",
         origin=f"datasets.make_coordinate_lists(seed={seed})",
         n_lists=n_lists,

@@ -7,7 +7,7 @@ from importlib.resources import files as resource_files
 import numpy as np
 from scipy import sparse
 
-from planetoid.datasets.dataset import Dataset
+from planetoid.data.dataset import Dataset
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
 
@@ -28,7 +28,7 @@ def read_bundled_cora(name: str, description: str, origin: str) -> Dataset:
             graph=Graph.from_rows(edges, ids),
             X=sparse.csr_array((ones, words, arrays["indptr"].astype(np.int32)), shape=shape),
             y=arrays["y"].astype(np.int32),
-            class_names=tuple(arrays["class_names"].tolist()),
+            classes=tuple(arrays["class_names"].tolist()),
             description=description,
             origin=origin,
         )

@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.construct import bipartite_graph
-from planetoid.construct.columns import factorize
 from planetoid.datasets.files import DATA_VARIABLE, candidate_folders
 from planetoid.datasets.lists import CoordinateLists, vote
 from planetoid.errors import DataError, DatasetNotFoundError, PlanetoidWarning
+from planetoid.graph.construct import bipartite_graph
+from planetoid.graph.construct.columns import factorize
 from planetoid.ids import NodeIds
 
 __all__ = ["CATEGORIES", "diel_files", "find_diel", "read_diel"]
@@ -77,7 +77,7 @@ def read_diel(folder: Path, run: int, *, description: str, origin: str) -> Coord
         graph=graph,
         X=_read_features(folder / names[0], list_names, n_nodes),
         y=vote(labelled_lists, categories, n_nodes, len(CATEGORIES)),
-        class_names=CATEGORIES,
+        classes=CATEGORIES,
         description=f"{description} (run {run})",
         origin=origin,
         n_lists=n_lists,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.datasets.dataset import Dataset
+from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from planetoid.data.dataset import Dataset
 from planetoid.datasets.authors import file_names, read_view
 from planetoid.datasets.catalogue import info
 from planetoid.datasets.cora import read_bundled_cora
-from planetoid.datasets.dataset import Dataset
 from planetoid.datasets.diel import find_diel, read_diel
 from planetoid.datasets.files import find_files
 from planetoid.errors import ParameterError

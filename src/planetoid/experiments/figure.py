@@ -13,7 +13,7 @@ from planetoid.datasets import Dataset, load
 from planetoid.evaluation import Protocol, run_once
 from planetoid.evaluation.charts import CLASS_COLOURS
 from planetoid.experiments.cells import preset_parameters
-from planetoid.io.atomic import written_aside
+from planetoid.utils.atomic import written_aside
 
 __all__ = ["draw_spaces", "embed_spaces"]
 

@@ -19,8 +19,8 @@ from planetoid.experiments.render import Figure, as_markdown, as_record, figures
 from planetoid.experiments.statistics import count_all, statistics_markdown
 from planetoid.experiments.store import RunStore
 from planetoid.experiments.tables import quick_cell, table3, table4, table5
-from planetoid.io.atomic import written_aside
-from planetoid.progress import progress
+from planetoid.utils.atomic import written_aside
+from planetoid.utils.progress import progress
 
 __all__ = ["PARTS", "reproduce_part"]
 

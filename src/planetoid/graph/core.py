@@ -141,6 +141,11 @@ class Graph:
         return graph
 
     @classmethod
+    def without_edges(cls, ids: NodeIds) -> Graph:
+        """Return a graph of nodes alone."""
+        return cls.from_rows(EdgeList(np.empty(0, np.int64), np.empty(0, np.int64)), ids)
+
+    @classmethod
     def from_scipy(cls, matrix: Any, *, nodes: Iterable[Hashable] | int | None = None, **policy: Any) -> Graph:
         """Build a graph from a square scipy sparse matrix (all ones: unweighted)."""
         return convert.from_scipy(cls, matrix, nodes, policy)

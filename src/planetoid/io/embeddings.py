@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.ids import NodeIds
-from planetoid.io.atomic import written_aside
+from planetoid.utils.atomic import written_aside
 
 __all__ = ["write_embedding"]
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.preprocessing import normalize
 
-from planetoid.context.sampler import ContextSampler, check_context_parameters
+from planetoid.data.dataset import Dataset, Features
+from planetoid.engine.sampler import ContextSampler, check_context_parameters
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.estimator import GraphClassifier
-from planetoid.io.embeddings import write_embedding
+from planetoid.estimator import EmbeddingMixin, GraphClassifier
 from planetoid.io.model_files import Tensors
-from planetoid.problem import Features, Problem
 
 __all__ = ["PlanetoidBase", "choose_device", "module_tensors", "take_module_tensors"]
 
@@ -36,7 +33,7 @@ LABEL_PAIRS_A_WALK_PAIR = 0.1
 MOST_DECAY = 0.05
 
 
-class PlanetoidBase(GraphClassifier):
+class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     """Settings and helpers of the Planetoid models; see the models themselves."""
 
     decay_strength: ClassVar[float] = 0.25  # of weight_decay="auto"
@@ -83,9 +80,9 @@ class PlanetoidBase(GraphClassifier):
             raise ParameterError(f"r2={share!r}; it is 'auto' or a number in [0, 1]")
         check_context_parameters(self.r1, share, self.q, self.d, self.self_pairs)
 
-    def _sampler(self, problem: Problem) -> ContextSampler | None:
-        """Return Algorithm 1 over the problem's graph, or None where there is nothing to draw."""
-        graph = problem.graph
+    def _sampler(self, data: Dataset) -> ContextSampler | None:
+        """Return Algorithm 1 over the data's graph, or None where there is nothing to draw."""
+        graph = data.graph
         assert graph is not None
         if graph.n_edges == 0:
             warnings.warn(
@@ -94,9 +91,9 @@ class PlanetoidBase(GraphClassifier):
                 stacklevel=5,
             )
             return None
-        labelled = len(problem.labelled)
-        r2 = 1 - LABEL_PAIRS_A_WALK_PAIR * labelled / problem.n_nodes if self.r2 == "auto" else self.r2
-        counts = np.bincount(problem.y[problem.y >= 0])
+        labelled = len(data.labelled)
+        r2 = 1 - LABEL_PAIRS_A_WALK_PAIR * labelled / data.n_nodes if self.r2 == "auto" else self.r2
+        counts = np.bincount(data.y[data.y >= 0])
         if r2 < 1 and not self.self_pairs and counts.max() < 2:
             if self.r2 != "auto":
                 warnings.warn(
@@ -108,7 +105,7 @@ class PlanetoidBase(GraphClassifier):
             r2 = 1.0
         return ContextSampler(
             graph,
-            problem.y,
+            data.y,
             r1=self.r1,
             r2=r2,
             q=self.q,
@@ -117,57 +114,45 @@ class PlanetoidBase(GraphClassifier):
             seed=self.random_state,
         )
 
-    def _decay(self, problem: Problem) -> float:
+    def _decay(self, data: Dataset) -> float:
         """Return the weight decay; ``"auto"`` is weak where each class has a small share of the labels."""
         if self.weight_decay != "auto":
             return float(self.weight_decay)
-        return self.decay_strength * min(MOST_DECAY, 1.0 / problem.n_classes**2)
+        return self.decay_strength * min(MOST_DECAY, 1.0 / data.n_classes**2)
 
     def _scaled(self, X: Features) -> Features:
         kind = getattr(self, "row_normalize", None)
         return X if kind is None else normalize(X, norm=kind).astype(np.float32, copy=False)
 
-    def _training(self, supervised: Any, context: Any, problem: Problem) -> Any:
+    def _training(self, supervised: Any, context: Any, data: Dataset) -> Any:
         """Put Algorithm 2 together."""
-        from planetoid.models.callbacks import EarlyStopping, ProgressBar, all_of
-        from planetoid.models.checkpoint import Checkpoint
-        from planetoid.models.training import Schedule, Training
+        from planetoid.training.callbacks import EarlyStopping, ProgressBar, all_of
+        from planetoid.training.checkpoint import Checkpoint
+        from planetoid.training.trainer import Schedule, Training
 
         callbacks = all_of(self.callbacks)
-        if problem.validation is not None:
+        if data.validation is not None:
             callbacks.insert(0, EarlyStopping(self.monitor, self.patience, self.threshold, self.load_best))
         callbacks.append(ProgressBar(self.verbose))
         schedule = Schedule(int(self.steps), self.T1, self.T2, self.lambda_, int(self.evaluate_every))
         keep = None
         if self.checkpoint is not None:
-            keep = Checkpoint(self.checkpoint, self._fingerprint(problem), self.checkpoint_every)
+            keep = Checkpoint(self.checkpoint, self._fingerprint(data), self.checkpoint_every)
         return Training(supervised, context, schedule, callbacks, keep, type(self).__name__)
 
-    def _fingerprint(self, problem: Problem) -> str:
+    def _fingerprint(self, data: Dataset) -> str:
         """Return a digest of the data and of every parameter that matters."""
         digest = hashlib.sha256(type(self).__name__.encode())
         parameters = {name: _told(value) for name, value in self.get_params().items() if name not in FREE_TO_CHANGE}
         digest.update(json.dumps(parameters, sort_keys=True).encode())
-        arrays: list[Any] = [problem.y, problem.validation]
-        if problem.graph is not None:
-            arrays += [problem.graph.indptr, problem.graph.indices, problem.graph.weights]
-        if problem.X is not None:
-            arrays += (
-                [problem.X]
-                if isinstance(problem.X, np.ndarray)
-                else [problem.X.indptr, problem.X.indices, problem.X.data]
-            )
+        arrays: list[Any] = [data.y, data.validation]
+        if data.graph is not None:
+            arrays += [data.graph.indptr, data.graph.indices, data.graph.weights]
+        if data.X is not None:
+            arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
         for array in arrays:
             digest.update(b"-" if array is None else np.ascontiguousarray(array).data)
         return digest.hexdigest()
-
-    def export_embedding(self, path: str | Path, nodes: Iterable[Any] | None = None) -> None:
-        """Write the embedding of all fitted nodes (or of some) as ``.npz``, ``.parquet`` or word2vec text."""
-        if nodes is None:
-            write_embedding(path, self.node_ids_, self.embedding_)
-            return
-        rows = self.node_ids_.known_rows(nodes)
-        write_embedding(path, self.node_ids_.take(rows), self.embedding_[rows])
 
 
 def _told(value: Any) -> str:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.context import ContextSampler
+from planetoid.data.checks import align_features
+from planetoid.engine import ContextSampler, SkipGram
+from planetoid.engine.skipgram import new_tables
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.graph import Graph
 from planetoid.models.base import choose_device
-from planetoid.problem import align_features
-from planetoid.skipgram import SkipGram
-from planetoid.skipgram.trainer import new_tables
 
 if TYPE_CHECKING:
     from planetoid.models.transductive import PlanetoidT
@@ -80,8 +79,8 @@ def _tables(model: PlanetoidT, graph: Graph, place: Rows, order: Rows) -> tuple[
 
 def _distributions(model: PlanetoidT, folded: PlanetoidT, graph: Graph, features: Any, place: Rows) -> npt.NDArray[Any]:
     """Keep the distributions of old nodes; ask the classifier about the new ones."""
-    from planetoid.models.tasks import predict_rows
-    from planetoid.nn import FeatureRows, one_thread
+    from planetoid.training import FeatureRows, one_thread
+    from planetoid.training.losses import predict_rows
 
     known, new = place >= 0, np.flatnonzero(place < 0)
     found = np.empty((graph.n_nodes, len(model.classes_)), dtype=model.label_distributions_.dtype)

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import PlanetoidBase, choose_device, module_tensors, take_module_tensors
-from planetoid.problem import Features, Problem
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from planetoid.models.callbacks import Callback
+    from planetoid.training.callbacks import Callback
 
 __all__ = ["PlanetoidI"]
 
 SPARSE_TABLE_FROM = 5_000  # rows of w from which its gradient is sparse
 
 
-class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
+class PlanetoidI(PlanetoidBase, InductiveClassifier):
     """Planetoid-I: p(y | x) with e = h^{l1}(x), trained to predict contexts too (inductive).
 
     Parameters
@@ -41,7 +41,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         Takes the place of the l1 layers: a module, or a factory called with the
         number of features, that maps a batch of rows to embeddings (n,
         dimension). A batch is a dense float32 tensor, or for sparse X a
-        :class:`planetoid.nn.SparseBatch`, of the rows as they were given. The
+        :class:`planetoid.training.SparseBatch`, of the rows as they were given. The
         classifier then sees e alone: ``layers_x``, ``layers_1``, ``hidden``,
         ``embedding_activation`` and ``row_normalize`` are of the built-in
         layers. A module is copied, not changed. A model with an encoder can be
@@ -172,23 +172,23 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check()
         if self.encoder is None and (not isinstance(self.layers_1, (int, np.integer)) or self.layers_1 < 1):
             raise ParameterError(f"layers_1={self.layers_1!r}; the embedding needs one layer at least")
-        from planetoid.nn import one_thread
+        from planetoid.training import one_thread
 
         with one_thread():
-            return self._learn(problem)
+            return self._learn(data)
 
-    def _learn(self, problem: Problem) -> Probabilities:
-        from planetoid.models.optimizers import Optimizers
-        from planetoid.models.tasks import LabelledNodes
-        from planetoid.nn import FeatureRows, StepRandom
+    def _learn(self, data: Dataset) -> Probabilities:
+        from planetoid.training import FeatureRows, StepRandom
+        from planetoid.training.losses import LabelledNodes
+        from planetoid.training.optimizers import Optimizers
 
         device = choose_device(self.device)
-        rows = self._usable(problem)
-        features = FeatureRows(self._scaled(problem.X), device)
+        rows = self._usable(data)
+        features = FeatureRows(self._scaled(data.X), device)
         random = StepRandom(self.random_state, device)
         self.network_ = self._build(random, features.is_sparse)
         network = self.network_
@@ -196,25 +196,25 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
             self.optimizer,
             (network.encoder.parameters(), self.embedding_rate),
             (network.head.parameters(), self.learning_rate),
-            weight_decay=self._decay(problem),
+            weight_decay=self._decay(data),
         )
         supervised = LabelledNodes(
-            problem, features, network.head, network.embed_rows, optimizers, self.N1, random, network, rows
+            data, features, network.head, network.embed_rows, optimizers, self.N1, random, network, rows
         )
-        training = self._training(supervised, self._context(problem, features, random), problem)
+        training = self._training(supervised, self._context(data, features, random), data)
         training.run()
         supervised.calibrate()
         self.history_ = training.history
         del training  # and with it the table of w, which may be larger than all that follows
-        self.embedding_ = self.transform(problem.X)
-        probabilities = supervised.probabilities(problem.n_nodes)
-        probabilities[~problem.has_features()] = 0.0
+        self.embedding_ = self._embed_new(data.X)
+        probabilities = supervised.probabilities(data.n_nodes)
+        probabilities[~data.has_features] = 0.0
         return probabilities
 
-    def _usable(self, problem: Problem) -> npt.NDArray[np.int64]:
+    def _usable(self, data: Dataset) -> npt.NDArray[np.int64]:
         """Return the labelled nodes that have features to learn from."""
-        labelled = problem.labelled
-        usable = labelled[problem.has_features()[labelled]]
+        labelled = data.labelled
+        usable = labelled[data.has_features[labelled]]
         if len(usable) == 0:
             raise DataError("PlanetoidI: none of the labelled nodes has features, so there is nothing to learn from")
         if len(usable) < len(labelled):
@@ -233,7 +233,7 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
         return module_tensors(self.network_)
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        from planetoid.nn import StepRandom
+        from planetoid.training import StepRandom
 
         self.network_ = self._build(StepRandom(self.random_state, choose_device(self.device)))
         take_module_tensors(self.network_, tensors)
@@ -262,28 +262,28 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
             sparse_features=sparse_features,
         )
 
-    def _context(self, problem: Problem, features: Any, random: Any) -> Any:
+    def _context(self, data: Dataset, features: Any, random: Any) -> Any:
         import torch
         from torch import nn
 
-        from planetoid.models.optimizers import Optimizers
-        from planetoid.models.tasks import NetworkContext
+        from planetoid.training.losses import NetworkContext
+        from planetoid.training.optimizers import Optimizers
 
-        sampler = self._sampler(problem)
+        sampler = self._sampler(data)
         if sampler is None:
             return None
-        w = nn.Parameter(torch.zeros(problem.n_nodes, self.dimension, device=random.generator.device))
-        if problem.n_nodes >= SPARSE_TABLE_FROM:
+        w = nn.Parameter(torch.zeros(data.n_nodes, self.dimension, device=random.generator.device))
+        if data.n_nodes >= SPARSE_TABLE_FROM:
             w.sparse_gradient = True  # type: ignore[attr-defined]
         of_network, of_contexts = (
             Optimizers(self.context_optimizer, (trained, self.context_rate))
             for trained in (self.network_.encoder.parameters(), [w])
         )
-        steps = int(np.ceil(self.pretrain * problem.n_nodes / self.N2))
+        steps = int(np.ceil(self.pretrain * data.n_nodes / self.N2))
         return NetworkContext(
             sampler,
             features,
-            problem.has_features(),
+            data.has_features,
             self.network_.embed_rows,
             w,
             of_network,
@@ -296,15 +296,15 @@ class PlanetoidI(EmbeddingMixin, PlanetoidBase, InductiveClassifier):
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._in_pieces(X, lambda network, batch: network.probabilities(batch))
 
-    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+    def _embed_new(self, X: Any) -> npt.NDArray[np.float32]:
         """Return the embeddings h^{l1}(x) of rows, seen or not."""
         return self._in_pieces(self._check_new(X), lambda network, batch: network.encode(batch, None))
 
     def _in_pieces(self, X: Features, function: Callable[[Any, Any], Any]) -> npt.NDArray[np.float32]:
         import torch
 
-        from planetoid.models.tasks import PREDICT_ROWS
-        from planetoid.nn import FeatureRows
+        from planetoid.training import FeatureRows
+        from planetoid.training.losses import PREDICT_ROWS
 
         device = next(self.network_.parameters()).device
         rows = FeatureRows(self._scaled(X), device)

@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from planetoid.errors import ParameterError
-from planetoid.models.network import Head
-from planetoid.nn import Branch, StepRandom
-from planetoid.nn.layers import ACTIVATIONS
-from planetoid.nn.rows import Batch, SparseBatch
+from planetoid.training import Branch, StepRandom
+from planetoid.training.batches import Batch, SparseBatch
+from planetoid.training.layers import ACTIVATIONS
+from planetoid.training.network import Head
 
 __all__ = ["InductiveNetwork"]
 

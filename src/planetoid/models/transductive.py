@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from planetoid.data.dataset import Dataset
+from planetoid.engine.skipgram import new_tables
 from planetoid.estimator import Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import PlanetoidBase, choose_device, module_tensors, take_module_tensors
-from planetoid.problem import Problem
-from planetoid.skipgram.trainer import new_tables
 
 if TYPE_CHECKING:
-    from planetoid.models.callbacks import Callback
+    from planetoid.training.callbacks import Callback
 
 __all__ = ["PlanetoidG", "PlanetoidT"]
 
@@ -47,7 +47,7 @@ class PlanetoidT(PlanetoidBase):
     normalize_embedding : bool
         Scale e to length 1 before the classifier sees it.
     r1, r2, q, d, self_pairs
-        Of Algorithm 1; see :class:`planetoid.context.ContextSampler`. With
+        Of Algorithm 1; see :class:`planetoid.engine.ContextSampler`. With
         ``r2="auto"`` a labelled node meets one label pair for ten pairs from
         walks, whatever the share of labelled nodes.
     pretrain : float
@@ -77,7 +77,7 @@ class PlanetoidT(PlanetoidBase):
         Turns between two evaluations on validation labels.
     monitor, patience, threshold, load_best
         Of early stopping, which is on when ``fit`` gets ``validation``; see
-        :class:`planetoid.models.callbacks.EarlyStopping`.
+        :class:`planetoid.training.callbacks.EarlyStopping`.
     checkpoint : path, optional
         Folder to write checkpoints to, every ``checkpoint_every`` seconds; the
         same call goes on from there if it was interrupted.
@@ -195,46 +195,43 @@ class PlanetoidT(PlanetoidBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, problem: Problem) -> Probabilities:
+    def _fit(self, data: Dataset) -> Probabilities:
         self._check()
-        from planetoid.nn import one_thread
+        from planetoid.training import one_thread
 
         with one_thread():
-            return self._learn(problem)
+            return self._learn(data)
 
-    def _learn(self, problem: Problem) -> Probabilities:
+    def _learn(self, data: Dataset) -> Probabilities:
         import torch
 
-        from planetoid.models.optimizers import Optimizers
-        from planetoid.models.tasks import LabelledNodes, TableEmbedding
-        from planetoid.nn import FeatureRows, StepRandom
+        from planetoid.training import FeatureRows, StepRandom
+        from planetoid.training.losses import LabelledNodes, TableEmbedding
+        from planetoid.training.optimizers import Optimizers
 
         device = choose_device(self.device)
-        assert problem.graph is not None
-        tables = new_tables(problem.n_nodes, self.dimension, self.random_state)
-        tables[0][~problem.graph.connected()] = 0.0  # without a context the random start would only be noise
+        tables = new_tables(data.n_nodes, self.dimension, self.random_state)
+        tables[0][~data.graph.connected()] = 0.0  # without a context the random start would only be noise
         e, w = (torch.from_numpy(table).to(device) for table in tables)
-        features = None if problem.X is None else FeatureRows(self._scaled(problem.X), device)
+        features = None if data.X is None else FeatureRows(self._scaled(data.X), device)
         random = StepRandom(self.random_state, device)
         head = self.head_ = self._head(random, features is not None and features.is_sparse)
-        optimizers = Optimizers(
-            self.optimizer, (head.parameters(), self.learning_rate), weight_decay=self._decay(problem)
-        )
+        optimizers = Optimizers(self.optimizer, (head.parameters(), self.learning_rate), weight_decay=self._decay(data))
         embed = TableEmbedding(e, self.embedding_rate)
-        supervised = LabelledNodes(problem, features, head, embed, optimizers, self.N1, random, head)
-        training = self._training(supervised, self._context(problem, e, w), problem)
+        supervised = LabelledNodes(data, features, head, embed, optimizers, self.N1, random, head)
+        training = self._training(supervised, self._context(data, e, w), data)
         training.run()
         supervised.calibrate()
         self.history_ = training.history
         self.embedding_, self.context_ = e.cpu().numpy(), w.cpu().numpy()
-        probabilities = supervised.probabilities(problem.n_nodes)
+        probabilities = supervised.probabilities(data.n_nodes)
         if features is None:
-            probabilities[~problem.graph.connected()] = 0.0  # an embedding that was never trained says nothing
+            probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
 
     def _head(self, random: Any, sparse_features: bool = False) -> Any:
         """Return a new classifier p(y | x, e)."""
-        from planetoid.models.network import Head
+        from planetoid.training.network import Head
 
         return Head(
             getattr(self, "n_features_in_", 0),
@@ -276,18 +273,18 @@ class PlanetoidT(PlanetoidBase):
         return module_tensors(self.head_)
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        from planetoid.nn import StepRandom
+        from planetoid.training import StepRandom
 
         self.head_ = self._head(StepRandom(self.random_state, choose_device(self.device)))
         take_module_tensors(self.head_, tensors)
 
-    def _context(self, problem: Problem, e: Any, w: Any) -> Any:
+    def _context(self, data: Dataset, e: Any, w: Any) -> Any:
         """Return L_u over the tables: the engine on the CPU, in the same memory; torch elsewhere."""
-        from planetoid.models.tasks import EngineContext
-        from planetoid.skipgram.on_device import DeviceSkipGram
-        from planetoid.skipgram.trainer import SkipGram
+        from planetoid.engine.on_device import DeviceSkipGram
+        from planetoid.engine.skipgram import SkipGram
+        from planetoid.training.losses import EngineContext
 
-        sampler = self._sampler(problem)
+        sampler = self._sampler(data)
         if sampler is None:
             return None
         on_cpu = e.device.type == "cpu"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.progress import progress
 from planetoid.report.nodes import NodeTable
+from planetoid.utils.progress import progress
 
 __all__ = ["map_places", "map_rows", "what_is_mapped"]
 

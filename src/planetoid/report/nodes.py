@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.data.checks import encode_labels
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
-from planetoid.problem import encode_labels
 from planetoid.record import FitRecord
 
 __all__ = ["NodeTable", "node_table"]

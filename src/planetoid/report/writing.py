@@ -12,7 +12,6 @@ from planetoid.errors import DataError, ParameterError
 from planetoid.estimator import GraphClassifier
 from planetoid.evaluation.results import versions
 from planetoid.graph import Graph
-from planetoid.io.atomic import written_aside
 from planetoid.record import FitRecord
 from planetoid.report import sections
 from planetoid.report.layout import map_places, map_rows, what_is_mapped
@@ -22,6 +21,7 @@ from planetoid.report.payload import map_payload
 from planetoid.report.quality import Quality, measure_quality
 from planetoid.report.ranking import as_csv, label_next
 from planetoid.report.theme import theme_css
+from planetoid.utils.atomic import written_aside
 
 __all__ = ["write_report"]
 

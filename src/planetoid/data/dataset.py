@@ -1,0 +1,288 @@
+"""``Dataset``: a graph, features and labels over the same nodes, in one order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.data.splits import Split, planetoid_split, rate_split
+from planetoid.errors import DataError, ParameterError
+from planetoid.graph import Graph
+from planetoid.ids import NodeIds
+from planetoid.labels import as_classes
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from scipy import sparse
+    from typing_extensions import Self
+
+__all__ = ["Dataset", "Features"]
+
+Features: TypeAlias = "npt.NDArray[np.float32] | sparse.csr_array"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A graph, features and labels in node order; what every method learns from.
+
+    Attributes
+    ----------
+    name : str
+    graph : Graph
+        Without an edge where no graph was given; its ids are the node ids.
+    X : float32 ``csr_array`` or array, or None
+        A row of zeros is a node without features.
+    y : int32 array
+        Code of each node's class in ``classes``; -1 where it is unknown.
+    classes : array
+        The classes as they were given, usually strings or integers.
+    validation : int32 array or None
+        As ``y``, for nodes that may be used to stop or to choose, never to fit.
+    feature_names : array of str or None
+    description : str
+        What the nodes, edges and features are.
+    origin : str
+        Where it comes from.
+    public : Split or None
+        The split that came with the data.
+    parent_rows : int64 array or None
+        After :meth:`without`: the row that each node had before.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> data = pl.datasets.load("cora-bundled")
+    >>> data
+    Dataset('cora-bundled', nodes=2,708, edges=5,278, features=1,433, classes=7)
+    >>> data.split("random", seed=3)
+    Split(train=140, val=500, test=1,000, protocol='20 per class, seed 3')
+    """
+
+    name: str
+    graph: Graph
+    X: Features | None
+    y: npt.NDArray[np.int32]
+    classes: npt.NDArray[Any]
+    validation: npt.NDArray[np.int32] | None = None
+    feature_names: npt.NDArray[np.object_] | None = None
+    description: str = ""
+    origin: str = ""
+    public: Split | None = None
+    parent_rows: npt.NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.classes, np.ndarray):
+            object.__setattr__(self, "classes", as_classes(list(self.classes)))
+        n = self.graph.n_nodes
+        for name in ("y", "validation"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            codes = np.array(given, dtype=np.int32)
+            codes.flags.writeable = False
+            object.__setattr__(self, name, codes)
+            if len(codes) != n or (self.X is not None and self.X.shape[0] != n):
+                rows = "none" if self.X is None else f"{self.X.shape[0]:,}"
+                raise DataError(f"{self.name}: {n:,} nodes, but {len(codes):,} labels and {rows} feature rows")
+            if n and (codes.min() < -1 or codes.max() >= self.n_classes):
+                raise DataError(f"{self.name}: a label code is outside -1..{self.n_classes - 1}")
+
+    # ---- what is in it --------------------------------------------------------
+
+    @property
+    def node_ids(self) -> npt.NDArray[Any]:
+        """The ids of the nodes, in row order."""
+        return self.graph.node_ids
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.graph.n_nodes
+
+    @property
+    def n_features(self) -> int:
+        """Number of feature columns, 0 without features."""
+        return 0 if self.X is None else int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, whether or not all of them occur."""
+        return len(self.classes)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes as text."""
+        return tuple(map(str, self.classes.tolist()))
+
+    @property
+    def labels(self) -> npt.NDArray[np.object_]:
+        """The class of each node, ``None`` where it is unknown."""
+        return np.append(self.classes.astype(object), [None])[self.y]
+
+    # ---- what a method asks for ---------------------------------------------
+
+    @property
+    def ids(self) -> NodeIds:
+        """The node ids, which find the row of an id."""
+        return self.graph.ids
+
+    @property
+    def labelled(self) -> npt.NDArray[np.int64]:
+        """Rows of the labelled nodes."""
+        return np.flatnonzero(self.y >= 0)
+
+    @property
+    def class_prior(self) -> npt.NDArray[np.float64]:
+        """Share of each class among the labelled nodes."""
+        counts = np.bincount(self.y[self.y >= 0], minlength=self.n_classes)
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def one_hot(self) -> npt.NDArray[np.float64]:
+        """Labels as an n x k matrix with zero rows for the unlabelled."""
+        matrix = np.zeros((self.n_nodes, self.n_classes))
+        rows = self.labelled
+        matrix[rows, self.y[rows]] = 1.0
+        return matrix
+
+    @cached_property
+    def has_features(self) -> npt.NDArray[np.bool_]:
+        """Which nodes have a feature other than zero."""
+        if self.X is None:
+            return np.zeros(self.n_nodes, dtype=bool)
+        if isinstance(self.X, np.ndarray):
+            return np.asarray(self.X.any(axis=1))
+        return np.asarray(np.diff(self.X.indptr) > 0)
+
+    # ---- splits ---------------------------------------------------------------
+
+    def split(
+        self,
+        kind: str = "public",
+        *,
+        seed: int = 0,
+        rate: float | None = None,
+        per_class: int = 20,
+        n_val: int | None = None,
+        n_test: int | None = None,
+    ) -> Split:
+        """Return labelled, validation and test rows.
+
+        Parameters
+        ----------
+        kind : {"public", "random", "rate"}
+            The split that came with the data; a new one of the paper's
+            protocol (:func:`~planetoid.datasets.planetoid_split`); or one by
+            labelling rate (:func:`~planetoid.datasets.rate_split`).
+        seed : int
+            For the last two.
+        rate : float
+            For ``"rate"``.
+        per_class : int
+            For ``"random"``.
+        n_val, n_test : int, optional
+            Default 500 and 1,000 for ``"random"``, none and all the rest for ``"rate"``.
+        """
+        if kind == "public":
+            if self.public is None:
+                raise ParameterError(f"{self.name} has no public split; use split('random', seed=0) to draw one")
+            return self.public
+        if kind == "random":
+            val, test = 500 if n_val is None else n_val, 1000 if n_test is None else n_test
+            return planetoid_split(self.y, per_class, val, test, seed)
+        if kind == "rate":
+            if rate is None:
+                raise ParameterError("split('rate') needs rate=, the share of each class that is labelled")
+            return rate_split(self.y, rate, n_val or 0, n_test, seed)
+        raise ParameterError(f"there is no split {kind!r}; it is 'public', 'random' or 'rate'")
+
+    # ---- parts ----------------------------------------------------------------
+
+    def without(self, rows: npt.ArrayLike) -> Self:
+        """Return the data with these nodes, their edges, features and labels gone.
+
+        ``data.without(split.test)`` is what a method sees when the test nodes
+        are truly unseen. Node ids stay what they were; ``parent_rows`` tells
+        the old row of each node and :meth:`rows_from_parent` the new row of an
+        old one.
+
+        Examples
+        --------
+        >>> import planetoid as pl
+        >>> data = pl.datasets.load("cora-bundled")
+        >>> split = data.split("random")
+        >>> seen = data.without(split.test)
+        >>> seen.n_nodes
+        1708
+        >>> bool((seen.node_ids == data.node_ids[seen.parent_rows]).all())
+        True
+        """
+        gone = np.zeros(self.n_nodes, dtype=bool)
+        gone[np.asarray(rows, dtype=np.int64)] = True
+        kept = np.flatnonzero(~gone)
+        part = replace(
+            self,
+            graph=self.graph.subgraph(self.node_ids[kept]),
+            X=None if self.X is None else self.X[kept],
+            y=self.y[kept],
+            validation=None if self.validation is None else self.validation[kept],
+            parent_rows=kept,
+            public=None,
+        )
+        if self.public is not None:
+            given = (self.public.train, self.public.val, self.public.test)
+            train, val, test = (rows[rows >= 0] for rows in map(part.rows_from_parent, given))
+            part = replace(part, public=Split(train, val, test, self.public.protocol))
+        return part
+
+    def rows_from_parent(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the rows that rows of the parent have here, -1 for those that are gone."""
+        if self.parent_rows is None:
+            raise ParameterError(f"{self.name} was not made by without(); its rows are the original ones")
+        asked = np.asarray(rows, dtype=np.int64)
+        place = np.searchsorted(self.parent_rows, asked)
+        place = np.minimum(place, max(len(self.parent_rows) - 1, 0))
+        if len(self.parent_rows) == 0:
+            return np.full(asked.shape, -1, dtype=np.int64)
+        return np.where(self.parent_rows[place] == asked, place, -1)
+
+    # ---- telling --------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name!r}, nodes={self.n_nodes:,}, edges={self.graph.n_edges:,}, "
+            f"features={self.n_features:,}, classes={self.n_classes:,})"
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.description}"]
+        lines += [f"  {what:<9} {text}" for what, text in self._facts()]
+        return "\n".join(lines)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        degrees = self.graph.degrees
+        isolated = int((degrees == 0).sum())
+        facts = [
+            ("nodes", f"{self.n_nodes:,}" + (f" ({isolated:,} isolated)" if isolated else "")),
+            ("edges", f"{self.graph.n_edges:,} distinct ({self.graph.summary.entries:,} adjacency entries read)"),
+        ]
+        if self.X is not None:
+            empty = int((~self.has_features).sum())
+            without = f", {empty:,} nodes without any" if empty else ""
+            entries = np.count_nonzero(self.X) if isinstance(self.X, np.ndarray) else self.X.nnz
+            facts.append(("features", f"{self.n_features:,} ({entries:,} entries{without})"))
+        occur = len(np.unique(self.y[self.y >= 0]))
+        some = "" if occur == self.n_classes else f", {occur:,} of them occur"
+        names = ": " + ", ".join(self.class_names) if self.n_classes <= 10 else ""
+        facts.append(("classes", f"{self.n_classes:,}{some}{names}"))
+        facts.append(("labels", f"{int((self.y >= 0).sum()):,} known"))
+        if self.public is not None:
+            sizes = len(self.public.train), len(self.public.val), len(self.public.test)
+            facts.append(("split", "public: {:,} labelled, {:,} validation, {:,} test".format(*sizes)))
+        if self.origin:
+            facts.append(("origin", self.origin))
+        return facts

@@ -1,0 +1,112 @@
+"""Layers on features and embeddings: h^k = activation(W^k h^{k-1} + b^k)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from planetoid.errors import ParameterError
+from planetoid.training.batches import Batch, SparseBatch
+from planetoid.training.randomness import StepRandom
+
+__all__ = ["ACTIVATIONS", "Branch", "InputLinear"]
+
+# Above so many inputs a dense gradient of the first layer would cost more than the step itself.
+SPARSE_GRADIENT_FROM = 50_000
+
+
+def softmax(h: torch.Tensor) -> torch.Tensor:
+    """Softmax over the units of a layer."""
+    return torch.softmax(h, dim=1)
+
+
+def linear(h: torch.Tensor) -> torch.Tensor:
+    """No activation."""
+    return h
+
+
+ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "softmax": softmax,
+    "linear": linear,
+}
+
+
+class InputLinear(nn.Module):
+    """A linear layer that takes dense rows or a :class:`SparseBatch`.
+
+    With ``sparse_input`` it is trained on sparse batches alone; then, if it is
+    wide, the gradient of its weights has only the rows of columns that occurred.
+    """
+
+    def __init__(
+        self, n_inputs: int, n_outputs: int, random: StepRandom, bias: bool = True, sparse_input: bool = False
+    ) -> None:
+        super().__init__()
+        bound = (6.0 / (n_inputs + n_outputs)) ** 0.5
+        weight = torch.rand(n_inputs, n_outputs, generator=random.generator, device=random.generator.device)
+        self.weight = nn.Parameter(weight.mul_(2 * bound).sub_(bound))
+        self.bias = nn.Parameter(torch.zeros(n_outputs, device=weight.device)) if bias else None
+        self.sparse_gradient = sparse_input and n_inputs >= SPARSE_GRADIENT_FROM
+        self.weight.sparse_gradient = self.sparse_gradient  # type: ignore[attr-defined]  # for the optimisers
+
+    def forward(self, rows: Batch) -> torch.Tensor:
+        if isinstance(rows, SparseBatch):
+            out = functional.embedding_bag(
+                rows.columns,
+                self.weight,
+                rows.offsets,
+                mode="sum",
+                per_sample_weights=rows.values,
+                sparse=self.sparse_gradient,
+            )
+        else:
+            out = rows @ self.weight
+        return out if self.bias is None else out + self.bias
+
+
+class Branch(nn.Module):
+    """Some layers in a row; with ``n_layers=0`` the input itself."""
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_layers: int,
+        width: int,
+        activation: str,
+        dropout: float,
+        random: StepRandom,
+        sparse_input: bool = False,
+    ) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ParameterError(f"activation={activation!r}; it is one of {', '.join(ACTIVATIONS)}")
+        sizes = [n_inputs] + [width] * n_layers
+        self.layers = nn.ModuleList(
+            InputLinear(size, following, random, sparse_input=sparse_input and number == 0)
+            for number, (size, following) in enumerate(pairwise(sizes))
+        )
+        self.activation, self.dropout, self.n_outputs = ACTIVATIONS[activation], dropout, sizes[-1]
+
+    def forward(self, rows: Batch, random: StepRandom | None = None) -> tuple[Batch, list[torch.Tensor]]:
+        """Return the last layer's output and all hidden ones; dropout where ``random`` is given."""
+        hidden: list[torch.Tensor] = []
+        rows = self.dropped(rows, random)
+        for layer in self.layers:
+            rows = self.activation(layer(rows))
+            hidden.append(rows)
+            rows = self.dropped(rows, random)
+        return rows, hidden
+
+    def dropped(self, rows: Batch, random: StepRandom | None) -> Batch:
+        """Apply dropout, to the entries of a sparse batch alone."""
+        if random is None or self.dropout == 0:
+            return rows
+        if isinstance(rows, SparseBatch):
+            return rows._replace(values=rows.values * random.keep_mask(rows.values.shape, self.dropout))
+        return rows * random.keep_mask(rows.shape, self.dropout)

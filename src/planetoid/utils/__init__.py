@@ -1,0 +1,1 @@
+"""Helpers that several rooms share; nothing in here knows what a graph is."""

@@ -1,0 +1,158 @@
+"""check_fit: everything that fit is given, checked and put in node order, with one sentence for each mistake."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from planetoid import Graph, mask_labels
+from planetoid.data.checks import check_features, check_fit, encode_labels
+from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.ids import NodeIds
+
+GRAPH = Graph.from_edges(["a", "b"], ["b", "c"])
+X = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
+
+
+def test_a_problem_in_node_order():
+    data = check_fit(X, {"c": "ml", "a": "db"}, GRAPH, {"b": "ml"})
+    assert data.ids == GRAPH.ids
+    assert data.X.dtype == np.float32
+    assert data.classes.tolist() == ["db", "ml"]
+    assert data.y.tolist() == [0, -1, 1]
+    assert data.validation.tolist() == [-1, 1, -1]
+    assert data.labelled.tolist() == [0, 2]
+    assert data.class_prior.tolist() == [0.5, 0.5]
+    assert data.one_hot().tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert data.has_features.tolist() == [True, False, True]
+    assert (data.n_nodes, data.n_classes) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("y", "codes", "classes"),
+    [
+        ([2, -1, 7], [0, -1, 1], [2, 7]),
+        (np.array([2, -1, 7], dtype=np.int8), [0, -1, 1], [2, 7]),
+        (["x", None, "y"], [0, -1, 1], ["x", "y"]),
+        (np.array(["x", "y", "x"]), [0, 1, 0], ["x", "y"]),
+        ([1.0, float("nan"), 0.0], [1, -1, 0], [0, 1]),
+        (pd.Series([1, None, 0], dtype="Int64"), [1, -1, 0], [0, 1]),
+        (pd.Series(["x", pd.NA, "y"], dtype="string"), [0, -1, 1], ["x", "y"]),
+        ([True, None, False], [1, -1, 0], [False, True]),
+        ([("t", 1), None, ("t", 0)], [1, -1, 0], [("t", 0), ("t", 1)]),
+        (["x", None, 3], [0, -1, 1], ["x", 3]),  # cannot be sorted: as they first occur
+        ({"b": "x"}, [-1, 0, -1], ["x"]),
+        ({}, [-1, -1, -1], []),
+    ],
+)
+def test_labels_of_any_kind(y, codes, classes):
+    found, names = encode_labels(y, GRAPH.ids)
+    assert found.tolist() == codes
+    assert found.dtype == np.int32
+    assert names.tolist() == classes
+
+
+def test_integer_arrays_and_lists_agree():
+    y = np.array([5, -1, 3, 5, 0])
+    fast, slow = encode_labels(y, NodeIds(5)), encode_labels(y.tolist(), NodeIds(5))
+    assert fast[0].tolist() == slow[0].tolist() == [2, -1, 1, 2, 0]
+    assert fast[1].tolist() == slow[1].tolist() == [0, 3, 5]
+
+
+def test_mask_labels_hides_by_the_kind():
+    y = np.array([3, 1, 2])
+    assert mask_labels(y, [1]).tolist() == [-1, 1, -1]
+    assert y.tolist() == [3, 1, 2]
+    assert mask_labels(np.array([3, 1], dtype=np.uint8), [0]).tolist() == [3, -1]
+    assert mask_labels(["x", "y"], [0]).tolist() == ["x", None]
+    assert mask_labels([True, False], [1]).tolist() == [None, False]
+    assert mask_labels([0.5, 1.5], np.array([False, True])).tolist() == [None, 1.5]
+
+
+def test_sparse_features_stay_sparse_and_are_left_alone():
+    given = sparse.coo_matrix(([1.0, 2.0, 0.0], ([0, 0, 1], [1, 1, 0])), shape=(3, 2))
+    features, names, index = check_features(given)
+    assert isinstance(features, sparse.csr_array)
+    assert features.nnz == 1  # duplicates add up, zeros go
+    assert features.toarray().tolist() == [[0, 3], [0, 0], [0, 0]]
+    assert given.nnz == 3
+    assert (names, index) == (None, None)
+
+
+def test_a_data_frame_is_aligned_by_its_index():
+    frame = pd.DataFrame({"x": [3, 1], "y": [0.5, 2]}, index=["c", "a"])
+    data = check_fit(frame, ["u", None, "v"], GRAPH)
+    assert data.X.tolist() == [[1, 2], [0, 0], [3, 0.5]]
+    assert data.feature_names.tolist() == ["x", "y"]
+    plain = check_fit(pd.DataFrame({"x": [1, 2, 3]}), ["u", None, "v"], GRAPH)
+    assert plain.X.tolist() == [[1], [2], [3]]
+    alone = check_fit(frame, {"c": 1, "a": 0}, None, uses_graph="never")
+    assert alone.ids == NodeIds(["c", "a"])
+
+
+def test_rows_of_a_data_frame_without_a_node():
+    frame = pd.DataFrame({"x": [3, 1]}, index=["q", "a"])
+    with pytest.warns(PlanetoidWarning, match="1 rows of X belong to no node of the graph and are ignored"):
+        assert check_fit(frame, ["u", None, "v"], GRAPH).X.tolist() == [[1], [0], [0]]
+    with pytest.raises(DataError, match="no row of X has the id of a node"):
+        check_fit(frame.rename(index={"a": "z"}), ["u", None, "v"], GRAPH)
+
+
+def test_bare_edges_take_their_nodes_from_the_other_arrays():
+    edges = ([0, 1], [1, 2])
+    data = check_fit(np.eye(5), [0, 1, -1, -1, -1], edges)
+    assert data.graph.n_nodes == 5
+    data = check_fit(None, [0, 1, -1, -1], edges, uses_features="never")
+    assert data.graph.n_nodes == 4
+    with pytest.raises(DataError, match=r"X has 5 rows but the graph has 3 nodes"):
+        check_fit(np.eye(5), [0, 1, -1, -1, -1], Graph.of(edges))  # a Graph says what its nodes are
+    with pytest.raises(DataError, match=r"X has 5 rows but the graph has 2 nodes"):
+        check_fit(np.eye(5), [0, 1, -1, -1, -1], ([7], [9]))
+
+
+def test_features_that_are_never_used_are_ignored_with_a_warning():
+    with pytest.warns(PlanetoidWarning, match="LP does without features: X is ignored"):
+        data = check_fit(X, [0, 1, -1], GRAPH, uses_features="never", who="LP")
+    assert data.X is None
+    assert data.has_features.tolist() == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        # (X, y, graph, validation)
+        ((X, None, GRAPH), r"M requires y to be passed, but the target y is None"),
+        ((X, [0, 1, -1], None), r"M learns from a graph: pass graph="),
+        ((None, [0, 1, -1], GRAPH), r"M learns from features: X is None"),
+        ((X, [-1, -1, -1], GRAPH), r"M needs labels: every entry of y is unlabelled"),
+        ((X, [None, float("nan"), -1], GRAPH), r"every entry of y is unlabelled"),
+        ((X, [4, 4, -1], GRAPH), r"M needs at least two classes, but y has one class only: every label is 4"),
+        ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; give one entry a node"),
+        ((X, np.zeros((3, 2)), GRAPH), r"y has two dimensions; give one label a node"),
+        ((X, {"a": 0, "z": 1}, GRAPH), r"not in the graph: 'z'; its 3 ids are strings such as 'a'"),
+        ((X, [["x"], ["y"], None], GRAPH), r"y has two dimensions"),
+        ((X, [{}, 1, 2], GRAPH), r"y has the label {} in row 0, which is not hashable"),
+        ((X, [0, 1, -1], GRAPH, [-1, -1, -1]), r"validation has no label: pass None"),
+        ((X, [0, 1, -1], GRAPH, [-1, -1, 5]), r"validation has the class 5, which no node in y has"),
+        ((X, [0, 1, -1], GRAPH, [0, 1]), r"validation has 2 entries but there are 3 nodes"),
+        ((X[:2], [0, 1, -1], GRAPH), r"X has 2 rows but the graph has 3 nodes; X needs one row a node"),
+        ((X[0], [0, 1, -1], GRAPH), r"X has 1 dimension\(s\); it must have two"),
+        ((X.astype(object) + 1j, [0, 1, -1], GRAPH), r"features must be numbers"),
+        ((np.array([["u"], ["v"], ["w"]]), [0, 1, -1], GRAPH), r"features must be numbers"),
+        ((np.array([[1], [np.nan], [2]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 0; fill it"),
+        ((np.array([[1, 2], [0, np.inf], [2, 0]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 1"),
+        ((sparse.csr_array([[0, 1.0], [0, 0], [0, np.nan]]), [0, 1, -1], GRAPH), r"in row 2, column 1"),
+        ((pd.DataFrame({"x": [1, 2, 3], "t": list("abc")}), [0, 1, -1], GRAPH), r"feature column 't' is not numeric"),
+        ((X, [0, 1, -1], 3.5), r"a float is not a graph"),
+    ],
+)
+def test_mistakes(arguments, message):
+    with pytest.raises(DataError, match=message):
+        check_fit(*arguments, who="M")
+
+
+def test_someone_must_say_how_many_nodes_there_are():
+    with pytest.raises(
+        DataError, match=r"M: nothing tells how many nodes there are; give X, a graph, or y as an array"
+    ):
+        check_fit(None, {"a": 0, "b": 1}, None, uses_features="optional", uses_graph="optional", who="M")
