@@ -1,15 +1,13 @@
 """Choose the parameters in ``src/planetoid/presets`` anew: ``python scripts/make_presets.py [--only paper/cora]``.
 
-Every preset is the best of some trials (``planetoid.evaluation.tuning``) on random
-splits with seeds from 1000, drawn after the labels of the public test nodes were
-hidden; results are reported on the public split and on seeds from 0. Trials are kept
-in ``--journal``, so that the script can be interrupted. The data sets are looked for
-where ``planetoid.datasets.load`` looks.
+Every preset is the best of some trials (``planetoid.evaluation.tuning``) on random splits with seeds from 1000, drawn
+after the labels of the public test nodes were hidden; results are reported on the public split and on seeds from 0.
+Trials are recorded in ``--journal``, so that the script can be interrupted. Data sets are looked up as
+``planetoid.datasets.load`` does.
 
-Each section of a preset file says the splits and the number of trials that it was chosen
-by. Those of Planetoid-T on Pubmed, of Planetoid-I, SemiEmb and ``paper/*`` GraphEmb on NELL and
-of Planetoid-G at NELL's lowest rate come from earlier, narrower spaces or fewer splits than
-stand here, and have not been chosen anew.
+Each section of a preset file names the splits and the number of trials that it was chosen by. Those of Planetoid-T on
+Pubmed, of Planetoid-I, SemiEmb and ``paper/*`` GraphEmb on NELL and of Planetoid-G at NELL's lowest rate come from
+earlier, narrower spaces or fewer splits than listed here, and have not been chosen anew.
 """
 
 from __future__ import annotations
@@ -19,25 +17,29 @@ import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import tomllib
+from scipy import sparse
 
 import planetoid as pl
+from planetoid.data.dataset import Dataset
 from planetoid.evaluation import Protocol
-from planetoid.evaluation.spaces import SPACES, Choice, Real, Whole
 from planetoid.evaluation.tuning import Trial, Tuned, hide_labels, tune
+from planetoid.parameters import flatten
+from planetoid.search_space import Categorical, Float, Int, Plain, SearchSpace
 
 PRESETS = Path(__file__).resolve().parent.parent / "src" / "planetoid" / "presets"
 CITATION, NELL = ("cora", "citeseer", "pubmed"), ("nell-0.1", "nell-0.01", "nell-0.001")
 NELL_SHARES = {"nell-0.1": 0.8, "nell-0.01": 0.15, "nell-0.001": 0.001}  # of the labels that may be used
 
-PAPER: dict[str, dict[str, Any]] = {
-    "planetoid-t": {"r1": float(Fraction(5, 6)), "q": 10, "d": 3, "N1": 200, "N2": 200},
-    "planetoid-g": {"r1": float(Fraction(5, 6)), "q": 10, "d": 3, "N1": 200, "N2": 200},
-    "planetoid-i": {"r1": float(Fraction(5, 6)), "q": 10, "d": 3, "N1": 200, "N2": 200},
-    "graphemb": {"r1": float(Fraction(5, 6)), "q": 10, "d": 3},
+_ALGORITHM_1 = {"contexts__r1": float(Fraction(5, 6)), "contexts__q": 10, "contexts__d": 3}
+_PLANETOID = {**_ALGORITHM_1, "training__N1": 200, "training__N2": 200}
+PAPER: dict[str, dict[str, Plain]] = {
+    "planetoid-t": _PLANETOID,
+    "planetoid-g": _PLANETOID,
+    "planetoid-i": _PLANETOID,
+    "graphemb": _ALGORITHM_1,
     "feat": {},  # of the others the paper fixes nothing
     "manireg": {},
     "semiemb": {},
@@ -57,53 +59,57 @@ TRIALS = {
     "lgc": 11,
     "graphemb": 16,
 }  # else 24
-MANY_SPLITS = ("planetoid-t", "planetoid-g", "graphemb")  # quick ones, which differ by little
+MANY_SPLITS = ("planetoid-t", "planetoid-g", "graphemb")  # fast ones, which differ by little
 N_SPLITS = {"cora": 3, "citeseer": 3, "pubmed": 2, "nell-0.1": 6, "nell-0.01": 3, "nell-0.001": 1}
 ON_NELL = ("planetoid-g", "planetoid-i", "graphemb", "feat", "manireg", "semiemb", "lp")
-UNSEEN = ("planetoid-i", "manireg", "semiemb")  # measured on test nodes that were not there, as in the paper
+UNSEEN = ("planetoid-i", "manireg", "semiemb")  # scored on unseen test nodes, as in the paper
 DEPARTS = {
-    "planetoid-t": "r1 = 1/6 (five negatives a positive) instead of 5/6; d is chosen",
-    "planetoid-g": "r1 = 1/6 (five negatives a positive) instead of 5/6; d is chosen",
+    "planetoid-t": "r1 = 1/6 (five negatives per positive) instead of 5/6; d is chosen",
+    "planetoid-g": "r1 = 1/6 (five negatives per positive) instead of 5/6; d is chosen",
     "planetoid-i": "r1 = 1/2 instead of 5/6; N2 = 50 walks instead of 200, but for NELL; d is chosen",
-    "graphemb": "r1 = 1/6 (five negatives a positive) instead of 5/6; d is chosen",
+    "graphemb": "r1 = 1/6 (five negatives per positive) instead of 5/6; d is chosen",
 }
-# Of the inductive model where a pass takes long; and of NELL, whose hundred classes ask for a weak penalty.
-SHORT_PRETRAINING: dict[str, Any] = {"pretrain": Real(1.0, 3.0), "dimension": Choice((128,)), "steps": Whole(50, 250)}
-NELL_SPACE: dict[str, dict[str, Any]] = {
+# For the inductive model where pre-training takes long; and for NELL, whose hundred classes need a weak penalty.
+SHORT_PRETRAINING: SearchSpace = {
+    "training__pretrain": Float(1.0, 3.0),
+    "dimension": Categorical((128,)),
+    "training__steps": Int(50, 250),
+}
+NELL_SPACE: dict[str, SearchSpace] = {
     "planetoid-g": {
-        "weight_decay": Real(1e-6, 1e-3),
-        "pretrain": Real(5.0, 20.0),
-        "dropout": Choice((0.0,)),
-        "learning_rate": Real(0.02, 0.2),
-        "embedding_rate": Real(0.001, 0.5),
-        "T2": Choice((0.1, 5.0, 20.0)),
-        "r2": Choice((1.0,)),
+        "training__weight_decay": Float(1e-6, 1e-3),
+        "training__pretrain": Float(5.0, 20.0),
+        "network__dropout": Categorical((0.0,)),
+        "training__learning_rate": Float(0.02, 0.2),
+        "training__embedding_learning_rate": Float(0.001, 0.5),
+        "training__T2": Categorical((0.1, 5.0, 20.0)),
+        "contexts__r2": Categorical((1.0,)),
     },
     "planetoid-i": {
-        "weight_decay": Real(1e-6, 1e-3),
-        "pretrain": Real(2.0, 5.0),
-        "dimension": Choice((128,)),
-        "context_rate": Real(0.01, 0.05),
-        "T2": Choice((0.0, 0.02)),
-        "embedding_activation": Choice(("linear", "tanh")),
-        "N2": Choice((200,)),
+        "training__weight_decay": Float(1e-6, 1e-3),
+        "training__pretrain": Float(2.0, 5.0),
+        "dimension": Categorical((128,)),
+        "training__context_learning_rate": Float(0.01, 0.05),
+        "training__T2": Categorical((0.0, 0.02)),
+        "encoder__activation": Categorical(("linear", "tanh")),
+        "training__N2": Categorical((200,)),
     },
-    "graphemb": {"passes": Real(5.0, 20.0), "C": Real(10.0, 10000.0)},
-    "semiemb": {"weight_decay": Real(1e-7, 1e-4)},
+    "graphemb": {"pretrain": Float(5.0, 20.0), "C": Float(10.0, 10000.0)},
+    "semiemb": {"weight_decay": Float(1e-7, 1e-4)},
 }
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One section of a preset file, and what is spent on it."""
+    """One section of a preset file, and the budget of its search."""
 
     family: str
     dataset: str
     method: str
     trials: int
     n_splits: int
-    fixed: dict[str, Any] = field(default_factory=dict)
-    space: dict[str, Any] = field(default_factory=dict)
+    fixed: dict[str, Plain] = field(default_factory=dict)
+    space: SearchSpace = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -117,8 +123,8 @@ def all_wanted() -> list[Wanted]:
         for method in PAPER if dataset in CITATION else ON_NELL:
             trials = TRIALS.get(method, 24) if small else min(TRIALS.get(method, 10), 10)
             if not small and method == "planetoid-g":
-                trials = 16  # quick beside the other methods there
-            space = dict(SPACES[method])
+                trials = 16  # fast beside the other methods there
+            space = dict(pl.METHODS[method].search_space)
             if dataset == "pubmed" and method == "planetoid-i":
                 space |= SHORT_PRETRAINING
             if dataset in NELL:
@@ -130,21 +136,21 @@ def all_wanted() -> list[Wanted]:
     return found
 
 
-def tuning_data(name: str) -> Any:
-    """Return a data set in which no label of a public test node is left."""
+def tuning_data(name: str) -> Dataset:
+    """Return a data set without the labels of public test nodes."""
     if name in CITATION:
         data = pl.datasets.load(name)
         return hide_labels(data, data.split("public").test)
     data = pl.datasets.load("nell-0.1")
     hidden = set(data.split("public").test.tolist())
-    for other in NELL[1:]:  # the same entity may be labelled at one rate and tested at another; its words tell
+    for other in NELL[1:]:  # the same entity, known by its words, may be labelled at one rate and tested at another
         others = pl.datasets.load(other)
         tested = {_words(others.X, row) for row in others.split("public").test}
         hidden |= {row for row in data.split("public").train.tolist() if _words(data.X, row) in tested}
     return hide_labels(data, np.array(sorted(hidden)))
 
 
-def _words(X: Any, row: int) -> tuple[bytes, bytes]:
+def _words(X: sparse.csr_array, row: int) -> tuple[bytes, bytes]:
     part = slice(X.indptr[row], X.indptr[row + 1])
     order = np.argsort(X.indices[part])
     return X.indices[part][order].astype(np.int64).tobytes(), X.data[part][order].tobytes()
@@ -157,26 +163,26 @@ def protocol_of(name: str, method: str) -> Protocol:
     return Protocol("rate", rate=NELL_SHARES[name], n_val=0, setting=setting)
 
 
-def choose(wanted: Wanted, data: Any, journal: Path, jobs: int) -> Tuned:
-    def told(trial: Trial) -> None:
+def choose(wanted: Wanted, data: Dataset, journal: Path, jobs: int) -> Tuned:
+    def report(trial: Trial) -> None:
         score = trial.failure if trial.score is None else trial.score.percent()
         print(f"{wanted.name} {trial.number}: {score}", file=sys.stderr, flush=True)
 
     return tune(
         wanted.method, data, trials=wanted.trials, protocol=protocol_of(wanted.dataset, wanted.method),
         seeds=range(1000, 1000 + wanted.n_splits), space=wanted.space, fixed=wanted.fixed, jobs=jobs,
-        journal=journal / f"{wanted.name.replace('/', '-')}.log", on_trial=told,
+        journal=journal / f"{wanted.name.replace('/', '-')}.log", on_trial=report,
     )  # fmt: skip
 
 
-def explicit(wanted: Wanted, found: Tuned) -> dict[str, Any]:
-    """Return all parameters that were looked at, so that a preset stays what it is when a default changes."""
+def explicit(wanted: Wanted, found: Tuned) -> dict[str, Plain]:
+    """Return all parameters that were searched or fixed, so that a preset does not change with a default."""
     defaults = pl.METHODS[wanted.method]().get_params()
     return {name: found.parameters.get(name, defaults[name]) for name in {**wanted.space, **wanted.fixed}}
 
 
-def write(family: str, sections: dict[str, dict[str, Any]]) -> None:
-    """Write a family; the file is made by this script alone."""
+def write(family: str, sections: dict[str, dict[str, dict]]) -> None:
+    """Write the file of a family, which no one else writes."""
     lines = [f"# The presets {family}/*: chosen by scripts/make_presets.py, which says how."]
     for dataset, methods in sections.items():
         for cls, section in methods.items():
@@ -184,7 +190,8 @@ def write(family: str, sections: dict[str, dict[str, Any]]) -> None:
                 lines += ["", f"[{_key(dataset)}.{cls}]", f"departs = {_toml(section['departs'])}"]
             for part in ("parameters", "chosen"):
                 lines += ["", f"[{_key(dataset)}.{cls}.{part}]"]
-                lines += [f"{name} = {_toml(value)}" for name, value in section[part].items()]
+                entries = flatten(section[part])
+                lines += [f"{name.replace('__', '.')} = {_toml(value)}" for name, value in entries.items()]
     (PRESETS / f"{family}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -192,7 +199,7 @@ def _key(name: str) -> str:
     return f'"{name}"' if "." in name else name
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if value is None:
         return '"none"'
     if isinstance(value, bool):
@@ -202,11 +209,11 @@ def _toml(value: Any) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="the beginning of what is wanted, such as paper/cora/planetoid-t")
+    parser.add_argument("--only", default="", help="start of the names to choose, such as paper/cora/planetoid-t")
     parser.add_argument("--journal", type=Path, default=Path("presets-journal"))
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    loaded: dict[str, Any] = {}
+    loaded: dict[str, Dataset] = {}
     for wanted in all_wanted():
         if not wanted.name.startswith(tuple(options.only.split(","))):
             continue

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
     from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
+    from planetoid.engine.contexts import Contexts as Contexts
+    from planetoid.errors import DataError as DataError
+    from planetoid.errors import DatasetNotFoundError as DatasetNotFoundError
+    from planetoid.errors import NotInductiveError as NotInductiveError
+    from planetoid.errors import ParameterError as ParameterError
+    from planetoid.errors import PlanetoidError as PlanetoidError
+    from planetoid.errors import PlanetoidWarning as PlanetoidWarning
     from planetoid.graph import Graph as Graph
     from planetoid.graph import construct as construct
     from planetoid.io import read_features as read_features
@@ -35,6 +42,12 @@ if TYPE_CHECKING:
     from planetoid.models.transductive import PlanetoidG as PlanetoidG
     from planetoid.models.transductive import PlanetoidT as PlanetoidT
     from planetoid.persistence import load as load
+    from planetoid.training.callbacks import Callback as Callback
+    from planetoid.training.callbacks import EarlyStopping as EarlyStopping
+    from planetoid.training.checkpoint import Checkpoint as Checkpoint
+    from planetoid.training.settings import Encoder as Encoder
+    from planetoid.training.settings import Network as Network
+    from planetoid.training.settings import Training as Training
 
 __version__ = "0.1.0"
 
@@ -46,7 +59,20 @@ _MODULES = {
     "report": "planetoid.report",
 }
 _WHERE = {
+    "Callback": "planetoid.training.callbacks",
+    "Checkpoint": "planetoid.training.checkpoint",
+    "Contexts": "planetoid.engine.contexts",
+    "DataError": "planetoid.errors",
+    "DatasetNotFoundError": "planetoid.errors",
+    "EarlyStopping": "planetoid.training.callbacks",
+    "Encoder": "planetoid.training.settings",
     "Graph": "planetoid.graph",
+    "Network": "planetoid.training.settings",
+    "NotInductiveError": "planetoid.errors",
+    "ParameterError": "planetoid.errors",
+    "PlanetoidError": "planetoid.errors",
+    "PlanetoidWarning": "planetoid.errors",
+    "Training": "planetoid.training.settings",
     "load": "planetoid.persistence",
     "mask_labels": "planetoid.labels",
     "read_features": "planetoid.io",

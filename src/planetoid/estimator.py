@@ -20,7 +20,7 @@ from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Tensors, as_plain, write_model
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
 from planetoid.presets import load_preset
-from planetoid.search_space import SearchSpace
+from planetoid.search_space import SearchSpace, Start
 from planetoid.utils.seeds import new_seed
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     constraints: ClassVar[Constraints] = {}  # what each parameter may be
     search_space: ClassVar[SearchSpace] = {}  # where ``tune`` looks for parameters
-    search_starts: ClassVar[tuple[dict[str, Any], ...]] = ()  # what it tries first
+    search_starts: ClassVar[tuple[Start, ...]] = ()  # what it tries first
 
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities

@@ -38,6 +38,7 @@ __all__ = [
     "Parameters",
     "Real",
     "check_parameters",
+    "flatten",
     "set_nested",
 ]
 
@@ -160,6 +161,18 @@ def check_parameters(owner: str, values: Mapping[str, object], constraints: Cons
             )
         if isinstance(value, Parameters):
             value.check(owner, f"{prefix}{name}.")
+
+
+def flatten(parameters: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Return nested parameters by their names for ``set_params``.
+
+    >>> flatten({"dimension": 64, "training": {"steps": 124}})
+    {'dimension': 64, 'training__steps': 124}
+    """
+    flat: dict[str, object] = {}
+    for name, value in parameters.items():
+        flat |= flatten(value, f"{prefix}{name}__") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
+    return flat
 
 
 def set_nested(values: Mapping[str, object], changes: Mapping[str, object], owner: str) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-__all__ = ["Categorical", "Float", "Int", "Plain", "SearchSpace"]
+__all__ = ["Categorical", "Float", "Int", "Plain", "SearchSpace", "Start"]
 
 Plain: TypeAlias = "str | int | float | bool | None"
 
@@ -44,3 +44,4 @@ class Categorical:
 
 
 SearchSpace: TypeAlias = "Mapping[str, Float | Int | Categorical]"
+Start: TypeAlias = "Mapping[str, Plain]"  # parameters that a search tries first, the others at their defaults

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from planetoid.baselines.propagation import strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.search_space import Categorical, Float, SearchSpace
 
 __all__ = ["Diel", "walk_scores"]
 
@@ -86,6 +87,12 @@ class Diel(InductiveClassifier):
     """
 
     scores_: Scores
+
+    search_space: ClassVar[SearchSpace] = {
+        "growth": Float(2.0, 50.0),
+        "damping": Categorical((0.5, 0.7, 0.85, 0.95)),
+        "C": Float(0.01, 100.0),
+    }
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +15,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
+from planetoid.search_space import Categorical, Float, SearchSpace
 
 __all__ = ["Feat"]
 
@@ -40,6 +41,8 @@ class Feat(InductiveClassifier):
     """
 
     uses_graph = "never"
+
+    search_space: ClassVar[SearchSpace] = {"C": Float(0.01, 1000.0), "row_normalize": Categorical(("l2", "l1", None))}
 
     def __init__(self, *, C: float = 1.0, row_normalize: str | None = None, max_iter: int = 1000) -> None:
         self.C = C

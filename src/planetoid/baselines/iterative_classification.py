@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.search_space import Categorical, Float, Int, SearchSpace
 
 __all__ = ["IterativeClassification"]
 
@@ -77,6 +78,12 @@ class IterativeClassification(GraphClassifier):
     """
 
     uses_features = "required"
+
+    search_space: ClassVar[SearchSpace] = {
+        "C": Float(0.1, 1000.0),
+        "aggregate": Categorical(("proportion", "count")),
+        "n_rounds": Int(1, 10),
+    }
 
     def __init__(
         self,

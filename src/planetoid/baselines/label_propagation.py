@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached, strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
+from planetoid.search_space import Categorical, SearchSpace
 
 __all__ = ["LabelPropagation"]
 
@@ -61,6 +64,8 @@ class LabelPropagation(Propagation):
     >>> lp.predict_proba(nodes=["b", "c", "d"])[:, 0].round(4).tolist()
     [0.75, 0.5, 0.25]
     """
+
+    search_space: ClassVar[SearchSpace] = {"class_mass_normalization": Categorical((True, False))}
 
     def __init__(
         self,

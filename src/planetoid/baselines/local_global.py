@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from planetoid.baselines.linear_system import System
@@ -9,6 +11,7 @@ from planetoid.baselines.propagation import Propagation, class_mass_normalized, 
 from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.search_space import Categorical, SearchSpace
 
 __all__ = ["LocalGlobalConsistency"]
 
@@ -59,6 +62,11 @@ class LocalGlobalConsistency(Propagation):
     >>> model.predict(nodes=["b", "d"]).tolist()
     ['left', 'right']
     """
+
+    search_space: ClassVar[SearchSpace] = {
+        "alpha": Categorical((0.8, 0.9, 0.95, 0.99, 0.999)),
+        "class_mass_normalization": Categorical((True, False)),
+    }
 
     def __init__(
         self,

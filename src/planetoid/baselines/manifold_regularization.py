@@ -2,63 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 from scipy.special import softmax
-from sklearn.preprocessing import normalize
 
 from planetoid.baselines.propagation import symmetric_adjacency
 from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
 from planetoid.data.dataset import Dataset, Features
-from planetoid.errors import ParameterError
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
+from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
+from planetoid.search_space import Categorical, Float, SearchSpace
+from planetoid.training.callbacks import Record
+from planetoid.training.modules import load_module_tensors, module_tensors
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
+    from planetoid.training.batches import FeatureRows
 
 __all__ = ["ManifoldRegularization"]
 
+LABELLED_PER_STEP = 200  # of a network
+
 
 class ManifoldRegularization(InductiveClassifier):
-    """A classifier on features whose scores are to differ little along the edges.
+    """A classifier on features whose scores differ little along edges.
 
-    Besides the loss on labelled nodes and the norm of the function it pays
-    ``intrinsic`` times the mean, over the edges by their weight, of
-    ``(f(x_i) - f(x_j))^2``. The graph is needed to fit, not to predict. A
-    directed edge counts at both of its ends.
+    Besides the loss on labelled nodes and the norm of the function it minimises ``intrinsic`` times the mean, over the
+    edges by their weight, of ``(f(x_i) - f(x_j))^2``. The graph is needed to fit, not to predict. A directed edge
+    counts at both of its ends.
 
     Parameters
     ----------
     kind : {"rls", "svm", "network"}, default "rls"
-        Laplacian regularised least squares, the Laplacian SVM (hinge loss), both
-        one class against the rest; or a network that is trained by sampled edges,
-        whose f are the class probabilities.
+        Laplacian regularised least squares or the Laplacian SVM (hinge loss), both one class against the rest; or a
+        network that is trained on sampled edges, whose f are the class probabilities.
     kernel : {"linear", "rbf"}, default "linear"
-        The function space. No n x n kernel is ever formed: "linear" works on
-        sparse features as they are, "rbf" on ``n_landmarks`` of the nodes (the
-        Nystroem method; exact where there are as many landmarks as nodes).
+        The function space. No n x n kernel is ever formed: "linear" works on sparse features as they are, "rbf" on
+        ``n_landmarks`` of the nodes (the Nystroem method; exact where there are as many landmarks as nodes).
     ambient : float, default 0.01
         Weight of the norm of f; for a network, the weight decay.
     intrinsic : float or None, default None
-        Weight of the differences along edges; 0 leaves the graph out. ``None``
-        is 10, for a network 1.
+        Weight of the differences along edges; 0 ignores the graph. ``None`` is 10, for a network 1.
     gamma : float, default 1.0
         Of the RBF kernel ``exp(-gamma |x - z|^2)``.
     n_landmarks : int, default 1000
         For the RBF kernel.
     layers, width : int, default 1 and 64
-        Hidden layers (ReLU) of a network.
-    steps, edge_batch : int, default 200 and 500
-        Training of a network: steps, and edges drawn for each.
+        Hidden layers (ReLU) of a network, and units per layer.
+    steps : int, default 200
+        Training steps of a network, each on up to 200 labelled nodes and ``edge_batch`` edges.
+    edge_batch : int, default 500
+        Edges per training step of a network.
     learning_rate : float, default 0.01
         Of Adam, for a network.
     row_normalize : {"l1", "l2", None}, default "l2"
-        Scale each feature row before fitting and predicting.
-    random_state : int, default 0
-        Choice of landmarks; start and batches of a network.
+        Norm to which feature rows are scaled.
+    random_state : int or None, default 0
+        Choice of landmarks; initial weights and batches of a network.
+    verbose : int, default 0
+        Whether a progress bar is shown while a network is trained.
 
     Attributes
     ----------
@@ -68,18 +74,19 @@ class ManifoldRegularization(InductiveClassifier):
         Not for a network.
     network_ : torch module
         Only for a network.
+    history_ : list of dict
+        Only for a network: one record per evaluation, every ten steps.
 
     Notes
     -----
-    Belkin et al. divide ``f^T L f`` by the square of the number of nodes; here it
-    is divided by the sum of the edge weights, so that one value of ``intrinsic``
-    suits graphs of different size. Probabilities are the softmax of the scores:
-    good for ranking, not calibrated.
+    Belkin et al. divide ``f^T L f`` by the square of the number of nodes; here it is divided by the sum of the edge
+    weights, so that one value of ``intrinsic`` suits graphs of different size. Probabilities are the softmax of the
+    scores: good for ranking, not calibrated.
 
     References
     ----------
-    M. Belkin, P. Niyogi, V. Sindhwani, "Manifold regularization: a geometric
-    framework for learning from labeled and unlabeled examples", JMLR 7, 2006.
+    M. Belkin, P. Niyogi, V. Sindhwani, "Manifold regularization: a geometric framework for learning from labeled and
+    unlabeled examples", JMLR 7, 2006.
 
     Examples
     --------
@@ -91,6 +98,35 @@ class ManifoldRegularization(InductiveClassifier):
     >>> model.predict([[0.0, 0.0, 1.0]]).tolist()
     ['b']
     """
+
+    constraints: ClassVar[Constraints] = {
+        "kind": ("rls", "svm", "network"),
+        "kernel": ("linear", "rbf"),
+        "ambient": Real(0, closed="neither"),
+        "intrinsic": (Real(0), None),
+        "gamma": Real(0, closed="neither"),
+        "n_landmarks": Integer(1),
+        "layers": Integer(0),
+        "width": Integer(1),
+        "steps": Integer(1),
+        "edge_batch": Integer(1),
+        "learning_rate": Real(0, closed="neither"),
+        "row_normalize": ROW_NORMALIZE,
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
+    search_space: ClassVar[SearchSpace] = {
+        "kind": Categorical(("rls", "svm")),
+        "kernel": Categorical(("linear", "rbf")),
+        "ambient": Float(1e-4, 1.0),
+        "intrinsic": Float(1e-3, 100.0),
+    }
+
+    coef_: npt.NDArray[np.float64]
+    intercept_: npt.NDArray[np.float64]
+    network_: SmoothNetwork
+    history_: list[Record]
+    _map: LandmarkMap | None
 
     def __init__(
         self,
@@ -107,7 +143,8 @@ class ManifoldRegularization(InductiveClassifier):
         edge_batch: int = 500,
         learning_rate: float = 0.01,
         row_normalize: str | None = "l2",
-        random_state: int = 0,
+        random_state: int | None = 0,
+        verbose: int = 0,
     ) -> None:
         self.kind = kind
         self.kernel = kernel
@@ -122,13 +159,15 @@ class ManifoldRegularization(InductiveClassifier):
         self.learning_rate = learning_rate
         self.row_normalize = row_normalize
         self.random_state = random_state
+        self.verbose = verbose
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
-        X = self._scaled(data.X)
+        assert data.X is not None
+        self._forget()
         if self.kind == "network":
-            return self._fit_network(data, X)
-        self._map = LandmarkMap(X, self.gamma, self.n_landmarks, self.random_state) if self.kernel == "rbf" else None
+            return self._fit_network(data, data.X)
+        X = self._scaled(data.X)
+        self._map = LandmarkMap(X, self.gamma, self.n_landmarks, self._seed) if self.kernel == "rbf" else None
         features = self._mapped(X)
         adjacency = symmetric_adjacency(data.graph)
         intrinsic = 10.0 if self.intrinsic is None else self.intrinsic
@@ -140,28 +179,34 @@ class ManifoldRegularization(InductiveClassifier):
         self.coef_, self.intercept_ = (fit_rls if self.kind == "rls" else fit_svm)(penalty, rows, targets)
         return self._probabilities(features)
 
-    def _fit_network(self, data: Dataset, X: Any) -> Probabilities:
-        from planetoid.baselines.smooth_network import EdgeSampler, Schedule, predict, train
-        from planetoid.training import FeatureRows
+    def _forget(self) -> None:
+        """Remove what a former fit of another kind has left."""
+        for name in ("coef_", "intercept_", "network_", "history_"):
+            self.__dict__.pop(name, None)
 
-        rows = FeatureRows(X)
-        self.network_ = self._new_network(data.n_classes)
-        plan = Schedule(
+    def _fit_network(self, data: Dataset, X: Features) -> Probabilities:
+        from planetoid.baselines.smooth_network import SmoothTraining, predict, train
+
+        features = self._features(X)
+        self.network_ = self._new_network(data.n_classes, self._seed)
+        plan = SmoothTraining(
             penalty=1.0 if self.intrinsic is None else self.intrinsic,
             margin=0.0,
             steps=self.steps,
-            labelled_batch=200,
-            edge_batch=self.edge_batch,
+            n_labelled=LABELLED_PER_STEP,
+            n_edges=self.edge_batch,
             learning_rate=self.learning_rate,
             weight_decay=self.ambient,
-            seed=self.random_state,
+            seed=self._seed,
+            name=type(self).__name__,
+            verbose=self.verbose,
         )
-        train(self.network_, rows, data.y, EdgeSampler(data.graph), plan, data.validation)
-        return predict(self.network_, rows)
+        self.history_ = train(self.network_, features, data, plan)
+        return predict(self.network_, features)
 
-    def _new_network(self, n_classes: int) -> SmoothNetwork:
+    def _new_network(self, n_classes: int, seed: int = 0) -> SmoothNetwork:
         from planetoid.baselines.smooth_network import SmoothNetwork
-        from planetoid.training import StepRandom
+        from planetoid.training.randomness import StepRandom
 
         return SmoothNetwork(
             self.n_features_in_,
@@ -172,58 +217,41 @@ class ManifoldRegularization(InductiveClassifier):
             dropout=0.0,
             embedding="output",
             dimension=0,
-            random=StepRandom(self.random_state),
+            random=StepRandom(seed),
         )
+
+    def _features(self, X: Features) -> FeatureRows:
+        from planetoid.training.batches import FeatureRows
+
+        return FeatureRows(scale_rows(X, self.row_normalize))
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.kind == "network":
             from planetoid.baselines.smooth_network import predict
-            from planetoid.training import FeatureRows
 
-            return predict(self.network_, FeatureRows(self._scaled(X)))
+            return predict(self.network_, self._features(X))
         return self._probabilities(self._mapped(self._scaled(X)))
 
     def _tensors(self) -> Tensors:
         if self.kind == "network":
-            from planetoid.baselines.smooth_network import weights_of
-
-            return weights_of(self.network_)
+            return module_tensors(self.network_)
         return {} if self._map is None else self._map.tensors()
 
     def _take_tensors(self, tensors: Tensors) -> None:
         if self.kind == "network":
-            from planetoid.baselines.smooth_network import set_weights
-
-            self.network_ = set_weights(self._new_network(len(self.classes_)), tensors)
+            self.network_ = self._new_network(len(self.classes_))
+            load_module_tensors(self.network_, tensors)
             return
         self._map = LandmarkMap.of(tensors, self.gamma) if self.kernel == "rbf" else None
 
-    def _probabilities(self, features: Any) -> Probabilities:
+    def _probabilities(self, features: Rows) -> Probabilities:
         scores = np.asarray(features @ self.coef_ + self.intercept_)
         if scores.shape[1] == 1:
             scores = np.hstack([-scores, scores])
         return np.asarray(softmax(scores, axis=1))
 
-    def _mapped(self, X: Any) -> Any:
+    def _mapped(self, X: Rows) -> Rows:
         return X if self._map is None else self._map(X)
 
-    def _scaled(self, X: Features) -> Any:
-        if self.row_normalize is not None:
-            X = normalize(X, norm=self.row_normalize)
-        precision = np.float32 if self.kind == "network" else np.float64
-        return sparse.csr_array(X, dtype=precision) if sparse.issparse(X) else np.asarray(X, dtype=precision)
-
-    def _check_parameters(self) -> None:
-        for name, allowed in (
-            ("kind", ("rls", "svm", "network")),
-            ("kernel", ("linear", "rbf")),
-            ("row_normalize", ("l1", "l2", None)),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it is one of {', '.join(map(repr, allowed))}")
-        for name in ("ambient", "gamma", "n_landmarks", "width", "steps", "edge_batch", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it must be positive")
-        for name in ("intrinsic", "layers"):
-            if getattr(self, name) is not None and not getattr(self, name) >= 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it must not be negative")
+    def _scaled(self, X: Features) -> Rows:
+        return scale_rows(X, self.row_normalize, np.float64)

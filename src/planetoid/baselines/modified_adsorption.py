@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from planetoid.baselines.propagation import Propagation, filled, strengths, symm
 from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.search_space import Float, SearchSpace
 
 __all__ = ["ModifiedAdsorption", "WalkProbabilities", "walk_probabilities"]
 
@@ -79,6 +81,13 @@ class ModifiedAdsorption(Propagation):
     >>> model.predict(nodes=["b", "d"]).tolist()
     ['left', 'right']
     """
+
+    search_space: ClassVar[SearchSpace] = {
+        "mu1": Float(0.01, 100.0),
+        "mu2": Float(0.0001, 1.0),
+        "mu3": Float(0.0001, 1.0),
+        "beta": Float(1.2, 10.0),
+    }
 
     def __init__(
         self,

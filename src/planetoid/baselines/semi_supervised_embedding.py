@@ -2,69 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from sklearn.preprocessing import normalize
 
 from planetoid.data.dataset import Dataset, Features
+from planetoid.data.scaling import scale_rows
 from planetoid.errors import ParameterError
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.io.model_files import Tensors
+from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
+from planetoid.search_space import Categorical, Float, Int, SearchSpace
+from planetoid.training.callbacks import Record
+from planetoid.training.modules import load_module_tensors, module_tensors
+from planetoid.training.settings import ACTIVATIONS
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
+    from planetoid.training.batches import FeatureRows
 
 __all__ = ["SemiSupervisedEmbedding"]
 
 
 class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
-    """A network one of whose layers places neighbours close to each other.
+    """A network one of whose layers embeds neighbours close to each other.
 
-    Besides the loss on labelled rows it pays ``lambda_`` times the mean, over
-    edges by their weight, of ``|g(x_i) - g(x_j)|^2``, and, for random pairs, of
-    what their squared distance lacks to ``margin`` (without which the cheapest
-    embedding puts everything in one place). The graph is needed to fit, not to
-    predict. With ``validation`` labels the network is returned as it was when it
-    did best on them.
+    Besides the loss on labelled nodes it minimises ``lambda_`` times the mean, over edges by their weight, of
+    ``|g(x_i) - g(x_j)|^2``, and pushes random pairs apart until their squared distance is ``margin`` (without which
+    the cheapest embedding maps all nodes to one point). The graph is needed to fit, not to predict. With
+    ``validation`` labels the parameters of the best evaluation are returned.
 
     Parameters
     ----------
     embedding : {"hidden", "output", "auxiliary"}, default "hidden"
-        What g is: the last hidden layer, the class probabilities, or a layer of
-        its own on top of the hidden ones, beside the output.
+        What g is: the last hidden layer, the class probabilities, or a layer of its own on top of the hidden ones,
+        beside the output.
     lambda_ : float, default 10.0
-        Weight of the pairs; 0 gives the plain network.
+        Weight of the loss along edges; 0 gives the plain network.
     margin : float, default 1.0
         Squared distance up to which random pairs are pushed apart; 0: not at all.
     layers, width : int, default 1 and 64
-        Hidden layers.
+        Hidden layers, and units per layer.
     activation : {"relu", "tanh", "softmax", "linear"}, default "relu"
     dimension : int, default 32
         Width of the auxiliary embedding.
     dropout : float, default 0.5
     steps : int, default 200
-        Each on ``labelled_batch`` rows and ``edge_batch`` edges.
-    labelled_batch, edge_batch : int, default 200
+        Training steps.
+    batch_size : int, default 200
+        Labelled nodes, and edges, per step.
     learning_rate : float, default 0.01
         Of Adam.
     weight_decay : float, default 5e-4
     row_normalize : {"l1", "l2", None}, default "l2"
-        Scale each feature row before fitting and predicting.
-    random_state : int, default 0
+        Norm to which feature rows are scaled.
+    random_state : int or None, default 0
+    verbose : int, default 0
+        Whether a progress bar is shown.
 
     Attributes
     ----------
     embedding_ : float32 array of shape (n_nodes, width of g)
-    history_ : list of float
-        The loss of each step.
+    history_ : list of dict
+        One record per evaluation, every ten steps: ``loss``, ``pair_loss`` and, with validation labels,
+        ``val_accuracy`` and ``val_loss``.
     network_ : torch module
 
     References
     ----------
-    J. Weston, F. Ratle, R. Collobert, "Deep learning via semi-supervised
-    embedding", ICML 2008.
+    J. Weston, F. Ratle, R. Collobert, "Deep learning via semi-supervised embedding", ICML 2008.
 
     Examples
     --------
@@ -79,7 +86,36 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     (1, 64)
     """
 
+    constraints: ClassVar[Constraints] = {
+        "embedding": ("hidden", "output", "auxiliary"),
+        "lambda_": Real(0),
+        "margin": Real(0),
+        "layers": Integer(0),
+        "width": Integer(1),
+        "activation": ACTIVATIONS,
+        "dimension": Integer(1),
+        "dropout": Real(0, 1, closed="left"),
+        "steps": Integer(1),
+        "batch_size": Integer(1),
+        "learning_rate": Real(0, closed="neither"),
+        "weight_decay": Real(0),
+        "row_normalize": ROW_NORMALIZE,
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Float(0.003, 0.1),
+        "weight_decay": Float(1e-5, 0.02),
+        "steps": Int(50, 800),
+        "lambda_": Float(0.1, 300.0),
+        "margin": Categorical((0.0, 0.5, 1.0)),
+        "dropout": Categorical((0.0, 0.3, 0.5, 0.7)),
+        "width": Categorical((16, 64, 128)),
+        "embedding": Categorical(("hidden", "output", "auxiliary")),
+    }
+
     embedding_: npt.NDArray[np.float32]
+    history_: list[Record]
     network_: SmoothNetwork
 
     def __init__(
@@ -94,12 +130,12 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         dimension: int = 32,
         dropout: float = 0.5,
         steps: int = 200,
-        labelled_batch: int = 200,
-        edge_batch: int = 200,
+        batch_size: int = 200,
         learning_rate: float = 0.01,
         weight_decay: float = 5e-4,
         row_normalize: str | None = "l2",
-        random_state: int = 0,
+        random_state: int | None = 0,
+        verbose: int = 0,
     ) -> None:
         self.embedding = embedding
         self.lambda_ = lambda_
@@ -110,50 +146,62 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         self.dimension = dimension
         self.dropout = dropout
         self.steps = steps
-        self.labelled_batch = labelled_batch
-        self.edge_batch = edge_batch
+        self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.row_normalize = row_normalize
         self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.embedding == "hidden" and self.layers == 0:
+            raise ParameterError(
+                f"{type(self).__name__}: layers must be an integer >= 1 for embedding='hidden', got 0",
+                parameter="layers",
+            )
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
-        from planetoid.baselines.smooth_network import EdgeSampler, Schedule, predict, train
-        from planetoid.training import FeatureRows
+        from planetoid.baselines.smooth_network import SmoothTraining, embed, predict, train
 
-        rows = FeatureRows(self._scaled(data.X))
-        self.network_ = self._new_network(data.n_classes)
-        plan = Schedule(
+        assert data.X is not None
+        features = self._features(data.X)
+        self.network_ = self._new_network(data.n_classes, self._seed)
+        plan = SmoothTraining(
             penalty=self.lambda_,
             margin=self.margin,
             steps=self.steps,
-            labelled_batch=self.labelled_batch,
-            edge_batch=self.edge_batch,
+            n_labelled=self.batch_size,
+            n_edges=self.batch_size,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
-            seed=self.random_state,
+            seed=self._seed,
+            name=type(self).__name__,
+            verbose=self.verbose,
         )
-        self.history_ = train(self.network_, rows, data.y, EdgeSampler(data.graph), plan, data.validation)
-        self.embedding_ = predict(self.network_, rows, embed=True)
-        return predict(self.network_, rows)
+        self.history_ = train(self.network_, features, data, plan)
+        self.embedding_ = embed(self.network_, features)
+        return predict(self.network_, features)
 
     def _predict_rows(self, X: Features) -> Probabilities:
         from planetoid.baselines.smooth_network import predict
-        from planetoid.training import FeatureRows
 
-        return predict(self.network_, FeatureRows(self._scaled(X)))
+        return predict(self.network_, self._features(X))
 
-    def _embed_new(self, X: Any) -> npt.NDArray[np.float32]:
+    def _embed_new(self, X: object) -> npt.NDArray[np.float32]:
         """Return g(x) of new rows."""
-        from planetoid.baselines.smooth_network import predict
-        from planetoid.training import FeatureRows
+        from planetoid.baselines.smooth_network import embed
 
-        return predict(self.network_, FeatureRows(self._scaled(self._check_new(X))), embed=True)
+        return embed(self.network_, self._features(self._check_new(X)))
 
-    def _new_network(self, n_classes: int) -> SmoothNetwork:
+    def _features(self, X: Features) -> FeatureRows:
+        from planetoid.training.batches import FeatureRows
+
+        return FeatureRows(scale_rows(X, self.row_normalize))
+
+    def _new_network(self, n_classes: int, seed: int = 0) -> SmoothNetwork:
         from planetoid.baselines.smooth_network import SmoothNetwork
-        from planetoid.training import StepRandom
+        from planetoid.training.randomness import StepRandom
 
         return SmoothNetwork(
             self.n_features_in_,
@@ -164,36 +212,12 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
             dropout=self.dropout,
             embedding=self.embedding,
             dimension=self.dimension,
-            random=StepRandom(self.random_state),
+            random=StepRandom(seed),
         )
 
-    def _tensors(self) -> dict[str, npt.NDArray[Any]]:
-        from planetoid.baselines.smooth_network import weights_of
+    def _tensors(self) -> Tensors:
+        return module_tensors(self.network_)
 
-        return weights_of(self.network_)
-
-    def _take_tensors(self, tensors: dict[str, npt.NDArray[Any]]) -> None:
-        from planetoid.baselines.smooth_network import set_weights
-
-        self.network_ = set_weights(self._new_network(len(self.classes_)), tensors)
-
-    def _scaled(self, X: Features) -> Any:
-        if self.row_normalize is None:
-            return X
-        scaled = normalize(X, norm=self.row_normalize)
-        return sparse.csr_array(scaled) if sparse.issparse(scaled) else scaled
-
-    def _check_parameters(self) -> None:
-        for name, allowed in (("embedding", ("hidden", "output", "auxiliary")), ("row_normalize", ("l1", "l2", None))):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it is one of {', '.join(map(repr, allowed))}")
-        if self.embedding == "hidden" and self.layers < 1:
-            raise ParameterError("embedding='hidden' needs a hidden layer: layers=0")
-        for name in ("lambda_", "margin", "layers", "weight_decay"):
-            if not getattr(self, name) >= 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it must not be negative")
-        for name in ("width", "dimension", "steps", "labelled_batch", "edge_batch", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it must be positive")
-        if not 0 <= self.dropout < 1:
-            raise ParameterError(f"dropout={self.dropout!r}; it must be 0 at least and below 1")
+    def _take_tensors(self, tensors: Tensors) -> None:
+        self.network_ = self._new_network(len(self.classes_))
+        load_module_tensors(self.network_, tensors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.search_space import Float, SearchSpace
 
 __all__ = ["TransductiveSVM"]
 
@@ -89,6 +90,8 @@ class TransductiveSVM(InductiveClassifier):
     """
 
     uses_graph = "never"
+
+    search_space: ClassVar[SearchSpace] = {"C": Float(0.1, 100.0), "unlabelled_C": Float(0.01, 10.0)}
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ def fit(
       [bold]planetoid fit --edges e.csv --features f.parquet --labels l.csv[/bold]
       [bold]planetoid fit --edges e.csv --labels l.csv --method lp --out lp/[/bold]
       [bold]planetoid fit --edges e.csv --features words.txt --labels l.csv --new-nodes[/bold]
-      [bold]planetoid fit --edges e.csv --labels l.csv --set steps=500 --hold-out 0.2[/bold]
+      [bold]planetoid fit --edges e.csv --labels l.csv --set training.steps=500 --hold-out 0.2[/bold]
     """
     from planetoid.cli.inputs import read_data
     from planetoid.cli.settings import parse_settings
@@ -114,15 +114,15 @@ def make(
     method: str, preset: str | None, given: dict[str, Any], *, seed: int, jobs: int, verbose: bool
 ) -> GraphClassifier:
     """Return a new model: what was set goes before the preset, and that before the defaults."""
-    from planetoid.cli.settings import parameters_of, settings_by_method
+    from planetoid.cli.settings import settings_by_method
     from planetoid.registry import METHODS
 
     chosen = settings_by_method([method], given)[method]
     usual = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
-    known = parameters_of(method)
-    chosen = {name: value for name, value in usual.items() if name in known} | chosen
     cls = METHODS[method]
-    return cls(**chosen) if preset is None else cls.from_preset(preset, **chosen)
+    model = cls() if preset is None else cls.from_preset(preset)
+    known = model.get_params(deep=False)
+    return model.set_params(**{name: value for name, value in usual.items() if name in known}).set_params(**chosen)
 
 
 def describe(

@@ -81,7 +81,9 @@ NewNodes = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="A parameter of the method, for instance steps=500; may be repeated.", metavar="KEY=VALUE"
+        "--set",
+        help="A parameter of the method, for instance training.steps=500; may be repeated.",
+        metavar="KEY=VALUE",
     ),
 ]
 

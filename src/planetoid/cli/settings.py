@@ -1,92 +1,113 @@
-"""``--set key=value``: parameters of a method from the command line."""
+"""``--set key=value``: parameters of a method from the command line.
+
+A key is the name of a parameter, with a dot before that of a parameter object (``training.steps``), and may start with
+the short name of a method (``planetoid-t.training.steps``).
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from planetoid.errors import ParameterError
+from planetoid.parameters import Parameters
 from planetoid.registry import METHODS
 
-__all__ = ["parameters_of", "parse_settings", "settings_by_method"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-NOT_PLAIN = ("callbacks", "encoder")  # objects, which a command line cannot give
+    from planetoid.search_space import Plain
+
+__all__ = ["Settings", "parameter_names", "parse_settings", "settings_by_method"]
+
+Settings: TypeAlias = "dict[str, Plain]"
 
 
-def parse_settings(given: Iterable[str] | None) -> dict[str, Any]:
-    """Read ``key=value``; a value is a number, true, false, none, a quoted string, or else a string as it stands.
+def parse_settings(entries: Iterable[str] | None) -> Settings:
+    """Read ``key=value``; a value is a number, true, false, none, a quoted string, or else a string as it is.
 
-    >>> parse_settings(["steps=500", "row_normalize=none", "optimizer=sgd", "dropout=0.2"])
-    {'steps': 500, 'row_normalize': None, 'optimizer': 'sgd', 'dropout': 0.2}
+    >>> parse_settings(["training.steps=500", "row_normalize=none", "training.optimizer=sgd", "network.dropout=0.2"])
+    {'training.steps': 500, 'row_normalize': None, 'training.optimizer': 'sgd', 'network.dropout': 0.2}
     """
-    found: dict[str, Any] = {}
-    for entry in given or ():
+    settings: Settings = {}
+    for entry in entries or ():
         key, equals, text = entry.partition("=")
         key = key.strip()
         if not equals or not key:
-            raise ParameterError(f"--set {entry}: it is KEY=VALUE, for instance --set steps=500")
-        if key in found:
-            raise ParameterError(f"--set {key} is given twice")
-        found[key] = _value(text.strip())
-    return found
+            raise ParameterError(f"--set {entry}: must be KEY=VALUE, for instance --set training.steps=500")
+        if key in settings:
+            raise ParameterError(f"--set {key} is given more than once")
+        settings[key] = _value(text.strip())
+    return settings
 
 
-def parameters_of(method: str) -> dict[str, Any]:
-    """Return the parameters of a method that can be set here, and their defaults."""
-    defaults: dict[str, Any] = METHODS[method]().get_params(deep=False)
-    return {name: value for name, value in defaults.items() if name not in NOT_PLAIN}
+def parameter_names(method: str) -> list[str]:
+    """Return the parameters of a method as the keys of ``--set``.
 
-
-def settings_by_method(methods: Sequence[str], settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give each method its settings: ``steps`` goes to all that have it, ``planetoid-t.steps`` to that one.
-
-    A key that no method has, and a value that cannot be right, are refused.
+    >>> parameter_names("graphemb")[1:4]
+    ['context_learning_rate', 'contexts.d', 'contexts.node2vec_p']
     """
-    known = {method: parameters_of(method) for method in methods}
-    chosen: dict[str, dict[str, Any]] = {method: {} for method in methods}
+    parameters = METHODS[method]().get_params()
+    return [_dotted(name) for name, value in parameters.items() if not isinstance(value, Parameters)]
+
+
+def settings_by_method(methods: Sequence[str], settings: Mapping[str, Plain]) -> dict[str, Settings]:
+    """Return the parameters of each method, for ``set_params``.
+
+    ``training.steps`` applies to every method that has it, ``planetoid-t.training.steps`` to that one, where it takes
+    precedence. A key that no method has and a value that breaks a constraint raise ``ParameterError``.
+    """
+    names = {method: parameter_names(method) for method in methods}
+    common: dict[str, Settings] = {method: {} for method in methods}
+    special: dict[str, Settings] = {method: {} for method in methods}
     for key, value in settings.items():
-        whose, dot, name = key.rpartition(".")
-        takers = [method for method in methods if name in known[method] and (not dot or method == whose)]
-        if not takers:
-            raise ParameterError(_unknown(key, methods, known))
-        for method in takers:
-            _check_kind(name, value, known[method][name])
-            if name not in chosen[method] or dot:
-                chosen[method][name] = value
+        owner, _, rest = key.partition(".")
+        if owner in METHODS:
+            if owner not in methods:
+                raise ParameterError(f"--set {key}: {owner!r} is not among the methods, {', '.join(methods)}")
+            takers, name, target = [owner], rest, special
+        else:
+            takers, name, target = list(methods), key, common
+        having = [method for method in takers if name in names[method]]
+        if not having:
+            raise _unknown(key, name, takers, [other for method in takers for other in names[method]])
+        for method in having:
+            target[method][name.replace(".", "__")] = value
+    chosen = {method: {**common[method], **special[method]} for method in methods}
+    for method, parameters in chosen.items():
+        METHODS[method]().set_params(**parameters)._check_parameters()
     return chosen
 
 
-def _value(text: str) -> Any:
+def _unknown(key: str, name: str, methods: Sequence[str], known: Sequence[str]) -> ParameterError:
+    """Return an error that names similar parameters, or all of them."""
+    known = sorted(set(known))
+    last = name.rpartition(".")[2]
+    similar = [other for other in known if other.rpartition(".")[2] == last]
+    similar += [other for other in difflib.get_close_matches(name, known, n=3) if other not in similar]
+    who = f"{methods[0]} has no" if len(methods) == 1 else f"none of {', '.join(methods)} has a"
+    return ParameterError(
+        f"--set {key}: {who} parameter {name!r}",
+        hint=f"did you mean {' or '.join(similar)}?" if similar else f"valid parameters are {', '.join(known)}",
+        parameter=name,
+    )
+
+
+def _value(text: str) -> Plain:
     if text.lower() in ("none", "null"):
         return None
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for read in (int, float, json.loads):
         try:
-            return read(text)
+            value: Plain = read(text)
         except ValueError:
             continue
+        return value
     return text
 
 
-def _unknown(key: str, methods: Sequence[str], known: dict[str, dict[str, Any]]) -> str:
-    whose, dot, name = key.rpartition(".")
-    if dot and whose not in methods:
-        return f"--set {key}: {whose!r} is none of the methods here, {', '.join(methods)}"
-    concerned = [whose] if dot else list(methods)
-    names = list(dict.fromkeys(name for method in concerned for name in known[method]))
-    who = concerned[0] if len(concerned) == 1 else f"none of {', '.join(concerned)}"
-    has = "has no" if len(concerned) == 1 else "has a"
-    return f"--set {key}: {who} {has} parameter {name!r}; known are {', '.join(names) or 'none'}"
-
-
-def _check_kind(name: str, value: Any, default: Any) -> None:
-    """Refuse what a method would stumble over: words for numbers, numbers for switches."""
-    if isinstance(value, (list, dict)):
-        raise ParameterError(f"--set {name}={value}: it is one value, not several")
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ParameterError(f"--set {name}={value}: it is true or false")
-    elif isinstance(default, (int, float)) and (isinstance(value, bool) or not isinstance(value, (int, float))):
-        raise ParameterError(f"--set {name}={value}: it is a number, such as {default}")
+def _dotted(name: str) -> str:
+    return name.replace("__", ".")

@@ -1,10 +1,10 @@
-"""``planetoid tune``: parameters for one's own data, chosen on splits of the known labels."""
+"""``planetoid tune``: hyperparameter search on splits of the known labels."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,22 +14,24 @@ from planetoid.cli.options import AsJson, Jobs, NewNodes, Quiet, Seed, Settings,
 from planetoid.cli.sources import Sources
 
 if TYPE_CHECKING:
+    from planetoid.cli.settings import Settings as ParsedSettings
     from planetoid.evaluation.tuning import Trial, Tuned
+    from planetoid.search_space import Plain
 
 __all__ = ["tune"]
 
-FIRST_SPLIT = 1000  # away from the splits of planetoid evaluate, which then tells how good the choice is
+FIRST_SPLIT = 1000  # seed; planetoid evaluate draws other splits, which then show how good the choice is
 
 
 @takes_data(validation=False)
 def tune(
     sources: Sources,
     method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid-t",
-    trials: Annotated[int, typer.Option(min=1, help="How many sets of parameters to try, the defaults first.")] = 50,
-    splits: Annotated[int, typer.Option(min=1, help="Random splits that each is measured on.")] = 3,
+    trials: Annotated[int, typer.Option(min=1, help="Sets of parameters to try, the defaults first.")] = 50,
+    splits: Annotated[int, typer.Option(min=1, help="Random splits per trial.")] = 3,
     journal: Annotated[
         Path | None,
-        typer.Option(help="File that keeps the trials; the same command goes on from it.", show_default=False),
+        typer.Option(help="File that records the trials; the same command resumes from it.", show_default=False),
     ] = None,
     new_nodes: NewNodes = False,
     train_share: TrainShare = None,
@@ -41,11 +43,11 @@ def tune(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Look for parameters that suit the data, and say how to fit with them.
+    """Search for parameters that suit the data, and print the command to fit with them.
 
-    Each set of parameters learns from a part of the known labels and is measured
-    on the others, on the same splits. What is given by [bold]--set[/bold] stays as it is. The
-    score of the best is a little too good, since it is the best of many: measure
+    Each set of parameters learns from a part of the known labels and is scored
+    on the others, on the same splits. Parameters given by [bold]--set[/bold] stay fixed. The
+    score of the best is optimistic, since it is the best of many trials: measure
     it by planetoid evaluate, which draws other splits.
 
     For instance:
@@ -63,7 +65,7 @@ def tune(
     sources.require(labels=True)
     names = check_names(method)
     if len(names) != 1:
-        raise ParameterError(f"--method {method}: one method is tuned at a time")
+        raise ParameterError(f"--method {method}: tune takes one method")
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
     with noted([], quiet=quiet):
         data = read_data(sources, quiet=quiet)
@@ -84,21 +86,20 @@ def tune(
         print_json(found.as_dict())
         return
     _show(found, fixed, sources)
-    tell("The score is the best of many; planetoid evaluate with these settings tells what to expect.", quiet=quiet)
+    tell("The score is the best of many trials; planetoid evaluate with these settings is unbiased.", quiet=quiet)
 
 
-def _show(found: Tuned, fixed: dict[str, Any], sources: Sources) -> None:
+def _show(found: Tuned, fixed: ParsedSettings, sources: Sources) -> None:
+    keys = {name.replace("__", "."): value for name, value in found.parameters.items()}
     if found.parameters.keys() <= fixed.keys():  # nothing but what was given by --set
-        alone = "The defaults were all that was tried."
-        print_lines(
-            [alone if found.trials == 1 else "Nothing that was tried does better than the defaults: keep them."]
-        )
+        alone = "Only the defaults were tried."
+        print_lines([alone if found.trials == 1 else "No trial is better than the defaults: keep them."])
     else:
         table = simple_table("parameter", right=("value",))
-        for name, value in found.parameters.items():
-            table.add_row(name, _written(value))
+        for key, value in keys.items():
+            table.add_row(key, _written(value))
         print_table(table)
-    default = "" if found.default is None else f"; the defaults: {found.default.percent()}"
+    default = "" if found.default is None else f"; defaults: {found.default.percent()}"
     measured = f"{counted(len(found.seeds), 'split')}, {counted(found.trials, 'trial')}"
     print_lines([f"Accuracy {found.score.percent()} % over {measured}{default}."])
     given = [
@@ -107,9 +108,9 @@ def _show(found: Tuned, fixed: dict[str, Any], sources: Sources) -> None:
         if path is not None
         for part in (option, str(path))
     ]
-    chosen = [part for name, value in found.parameters.items() for part in ("--set", f"{name}={_written(value)}")]
+    chosen = [part for key, value in keys.items() for part in ("--set", f"{key}={_written(value)}")]
     print_lines([shlex.join(["planetoid", "fit", *given, "--method", found.method, *chosen])])
 
 
-def _written(value: Any) -> str:
+def _written(value: Plain) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Choose parameters on splits of their own, resumably, by optuna's tree-structured search."""
+"""Hyperparameter search on splits of its own, resumable, by optuna's tree-structured Parzen estimator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,42 +17,48 @@ from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation.protocols import Protocol, run_once
 from planetoid.evaluation.results import Spread
-from planetoid.evaluation.spaces import SPACES, STARTS, Choice, Space, Whole
 from planetoid.evaluation.workers import each
+from planetoid.parameters import Parameters
 from planetoid.registry import METHODS
+from planetoid.search_space import Categorical, Float, Int, Plain, SearchSpace, Start
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import optuna
 
 __all__ = ["Trial", "Tuned", "hide_labels", "tune"]
 
-# So many trials are asked for before the first of them is answered, whatever the number of processes: the choice
-# does not depend on that number.
-ASKED_AT_ONCE = 8
+# Trials that are sampled before the first of them is scored, whatever the number of processes, so that the choice does
+# not depend on that number.
+BATCH = 8
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One set of parameters and how it did: accuracy over the splits, or why it failed; number -1 are the defaults."""
+    """One set of parameters and its accuracy over the splits, or why it failed; number -1 are the defaults."""
 
     number: int
-    parameters: dict[str, Any]
+    parameters: dict[str, Plain]
     score: Spread | None
     failure: str = ""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best parameters that were found.
+    """The best parameters of a search.
 
     Attributes
     ----------
     method, dataset, protocol : str
     parameters : dict
-        What differs from the defaults, ``fixed`` included; ready for ``METHODS[method](**parameters)``.
+        What differs from the defaults, ``fixed`` included; for ``METHODS[method]().set_params(**parameters)``.
     score : Spread
         Accuracy over the splits that they were chosen on: too good to be quoted as a result.
     default : Spread or None
         Accuracy of the defaults on the same splits.
     trials : int
-        How many were tried.
+        Number of trials.
     seeds : list of int
         Of the splits.
     """
@@ -60,13 +66,13 @@ class Tuned:
     method: str
     dataset: str
     protocol: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Plain]
     score: Spread
     default: Spread | None
     trials: int
     seeds: list[int]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain data for ``json.dump``."""
         return asdict(self)
 
@@ -74,8 +80,8 @@ class Tuned:
 def hide_labels(data: Dataset, rows: npt.ArrayLike) -> Dataset:
     """Return the data without the labels of some nodes, which stay in the graph.
 
-    Splits that are drawn from it never touch those labels; with the test nodes of a public split hidden, parameters
-    can be chosen without seeing one of their labels.
+    Splits that are drawn from it never use those labels; with the test nodes of a public split hidden, parameters
+    can be chosen without seeing any of their labels.
     """
     y = data.y.copy()
     y[np.asarray(rows, dtype=np.int64)] = -1
@@ -89,38 +95,39 @@ def tune(
     trials: int = 50,
     protocol: Protocol | None = None,
     seeds: Iterable[int] = range(1000, 1003),
-    space: Space | None = None,
-    fixed: Mapping[str, Any] | None = None,
+    space: SearchSpace | None = None,
+    fixed: Mapping[str, Plain] | None = None,
     seed: int = 0,
     jobs: int = 1,
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Tuned:
-    """Try parameters of a method and return the best.
+    """Search for the best parameters of a method.
 
     Parameters
     ----------
     method : str
         Short name in ``pl.METHODS``.
     data : Dataset
-        Every trial is measured on the test part of splits drawn from it; what must stay unseen has to be hidden
+        Every trial is scored on the test part of splits drawn from it; labels that must stay unseen have to be hidden
         first, see :func:`hide_labels`.
     trials : int
-        How many there are in the end, those in the journal and the first, the defaults, included.
+        Total number, those in the journal and the first one, the defaults, included.
     protocol : Protocol, optional
-        The paper's random splits if not given.
+        Default: the paper's random splits.
     seeds : iterable of int
         Of the splits. Use others than those that results are reported on.
     space : dict, optional
-        What to try, see :data:`planetoid.evaluation.spaces.SPACES`.
+        Where to search, by parameter name (nested ones as ``"training__steps"``); default: the method's
+        ``search_space``.
     fixed : dict, optional
-        Parameters that all trials have; they leave the space.
+        Parameters that all trials have; they are removed from the space.
     seed : int
         Of the search.
     jobs : int
         Processes; the choice does not depend on it.
     journal : path, optional
-        A file that keeps the trials, so that an interrupted search goes on.
+        A file that records the trials, so that an interrupted search resumes.
     on_trial : callable, optional
         Called with each :class:`Trial`.
 
@@ -133,27 +140,37 @@ def tune(
     (2, True)
     """
     if trials < 1:
-        raise ParameterError(f"trials={trials}; there must be one at least")
+        raise ParameterError(f"trials must be an integer >= 1, got {trials}", parameter="trials")
     fixed = dict(fixed or {})
-    known = METHODS[method]().get_params(deep=False)
-    searched = {name: entry for name, entry in (space or SPACES[method]).items() if name not in fixed}
+    defaults = _defaults(method)
+    searched = METHODS[method].search_space if space is None else space
     for name in (*fixed, *searched):
-        if name not in known:
-            raise ParameterError(f"{method} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
+        if name not in defaults:
+            raise ParameterError(
+                f"{method} has no parameter {name!r}; valid parameters are {', '.join(defaults) or 'none'}",
+                parameter=name,
+            )
+    searched = {name: entry for name, entry in searched.items() if name not in fixed}
     protocol, listed = protocol or Protocol(), list(seeds)
-    search = _Search(method, data, protocol, listed, searched, fixed, seed, journal)
+    search = _Search(_Task(method, data, protocol, listed, fixed), searched, seed, journal)
     first = search.try_defaults()
     if first is not None and on_trial is not None:
         on_trial(first)
     while (left := trials - 1 - search.done) > 0:
-        for trial in search.answer(min(ASKED_AT_ONCE, left), jobs):
+        for trial in search.run_batch(min(BATCH, left), jobs):
             if on_trial is not None:
                 on_trial(trial)
     parameters, score = search.best()
-    changed = {name: value for name, value in {**parameters, **fixed}.items() if known[name] != value}
+    changed = {name: value for name, value in {**parameters, **fixed}.items() if defaults[name] != value}
     return Tuned(
         method, data.name, protocol.in_words(), changed, score, search.score_of_defaults(), search.done + 1, listed
     )
+
+
+def _defaults(method: str) -> dict[str, Plain]:
+    """Return the default of every parameter of a method, nested ones by their full name."""
+    parameters = METHODS[method]().get_params()
+    return {name: value for name, value in parameters.items() if not isinstance(value, Parameters)}
 
 
 class _Task(NamedTuple):
@@ -161,7 +178,7 @@ class _Task(NamedTuple):
     data: Dataset
     protocol: Protocol
     seeds: list[int]
-    parameters: dict[str, Any]
+    parameters: dict[str, Plain]
 
 
 def _score(task: _Task) -> list[float] | str:
@@ -176,57 +193,56 @@ def _score(task: _Task) -> list[float] | str:
 
 
 class _Search:
-    """An optuna study, asked in batches."""
+    """An optuna study that is asked in batches."""
 
-    def __init__(
-        self, method: str, data: Dataset, protocol: Protocol, seeds: list[int], space: Space, fixed: Mapping[str, Any],
-        seed: int, journal: str | Path | None,
-    ) -> None:  # fmt: skip
-        self.task = _Task(method, data, protocol, seeds, dict(fixed))
-        self.space = space
-        with _quiet_optuna() as optuna:
-            self.complete = optuna.trial.TrialState.COMPLETE
-            self.failed = optuna.trial.TrialState.FAIL
+    study: optuna.Study
+
+    def __init__(self, task: _Task, space: SearchSpace, seed: int, journal: str | Path | None) -> None:
+        self.task, self.space = task, space
+        with _quiet_optuna() as library:
+            self.complete = library.trial.TrialState.COMPLETE
+            self.failed = library.trial.TrialState.FAIL
             storage = None
             if journal is not None:
                 Path(journal).parent.mkdir(parents=True, exist_ok=True)
-                backend = optuna.storages.journal.JournalFileBackend(str(journal))
-                storage = optuna.storages.JournalStorage(backend)
-            self.study = optuna.create_study(
-                study_name=f"{method} on {data.name}", direction="maximize", storage=storage, load_if_exists=True
+                backend = library.storages.journal.JournalFileBackend(str(journal))
+                storage = library.storages.JournalStorage(backend)
+            name = f"{task.method} on {task.data.name}"
+            self.study = library.create_study(
+                study_name=name, direction="maximize", storage=storage, load_if_exists=True
             )
             for trial in self.study.get_trials(deepcopy=False):
                 if not trial.state.is_finished() and trial.number not in self._waiting():
                     self.study.tell(trial.number, state=self.failed)  # its process ended before it did
-            self.study.sampler = optuna.samplers.TPESampler(
+            self.study.sampler = library.samplers.TPESampler(
                 seed=seed + self.done, multivariate=True, constant_liar=True, n_startup_trials=12
             )
         if not self.study.get_trials(deepcopy=False):
-            for start in STARTS.get(method, ()):
-                self.study.enqueue_trial(self._defaults(start))
+            for start in METHODS[task.method].search_starts:
+                self.study.enqueue_trial(self._from_start(start))
 
     def _waiting(self) -> set[int]:
         return {trial.number for trial in self.study.get_trials(deepcopy=False) if trial.state.name == "WAITING"}
 
-    def _defaults(self, start: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the defaults of the method but for ``start``, moved into the space where they lie outside."""
-        known, defaults = {**METHODS[self.task.method]().get_params(deep=False), **start}, {}
+    def _from_start(self, start: Start) -> dict[str, Plain]:
+        """Return ``start``, with defaults for the rest, moved into the space where it lies outside."""
+        values, inside = {**_defaults(self.task.method), **start}, {}
         for name, entry in self.space.items():
-            value = known[name]
-            if isinstance(entry, Choice):
+            value = values[name]
+            if isinstance(entry, Categorical):
                 if value in entry.values:
-                    defaults[name] = value
+                    inside[name] = value
             elif isinstance(value, (int, float)):  # not "auto", nor None
-                defaults[name] = type(entry.low)(min(max(value, entry.low), entry.high))
-        return defaults
+                inside[name] = type(entry.low)(min(max(value, entry.low), entry.high))
+        return inside
 
     @property
     def done(self) -> int:
-        """How many trials have ended."""
+        """Number of trials that have ended."""
         return sum(trial.state.is_finished() for trial in self.study.get_trials(deepcopy=False))
 
     def try_defaults(self) -> Trial | None:
-        """Run the defaults, which the space may not contain, unless the journal has them."""
+        """Score the defaults, which the space may not contain, unless the journal has them."""
         if "defaults" in self.study.user_attrs:
             return None
         answer = _score(self.task)
@@ -234,8 +250,8 @@ class _Search:
         failure = answer if isinstance(answer, str) else ""
         return Trial(-1, dict(self.task.parameters), self.score_of_defaults(), failure)
 
-    def answer(self, count: int, jobs: int) -> Iterator[Trial]:
-        """Ask for so many trials, run them, and tell what came out."""
+    def run_batch(self, count: int, jobs: int) -> Iterator[Trial]:
+        """Sample this number of trials, then score them one after the other."""
         with _quiet_optuna():
             asked = [self.study.ask() for _ in range(count)]
             chosen = [{name: _suggest(trial, name, entry) for name, entry in self.space.items()} for trial in asked]
@@ -249,14 +265,14 @@ class _Search:
                 self.study.tell(trial, float(np.mean(answer)))
                 yield Trial(trial.number, parameters, Spread.of(answer))
 
-    def best(self) -> tuple[dict[str, Any], Spread]:
+    def best(self) -> tuple[dict[str, Plain], Spread]:
         """Return the parameters of the best trial and their score."""
         ended = [trial for trial in self.study.get_trials(deepcopy=False) if trial.state == self.complete]
         default = self.score_of_defaults()
         if not ended and default is None:
-            raise DataError(f"no trial of {self.task.method} came to an end; fit it once to see why")
-        best = max(ended, key=lambda trial: trial.value, default=None)
-        if best is None or (default is not None and default.mean >= best.value):
+            raise DataError(f"every trial of {self.task.method} failed", hint="fit it once to see why")
+        best = max(ended, key=_accuracy, default=None)
+        if best is None or (default is not None and default.mean >= _accuracy(best)):
             assert default is not None
             return {}, default
         return dict(best.params), Spread.of(best.user_attrs["accuracies"])
@@ -267,17 +283,22 @@ class _Search:
         return None if isinstance(answer, str) else Spread.of(answer)
 
 
-def _suggest(trial: Any, name: str, entry: Any) -> Any:
-    if isinstance(entry, Choice):
+def _accuracy(trial: optuna.trial.FrozenTrial) -> float:
+    assert trial.value is not None  # of a completed trial
+    return trial.value
+
+
+def _suggest(trial: optuna.Trial, name: str, entry: Float | Int | Categorical) -> Plain:
+    if isinstance(entry, Categorical):
         return trial.suggest_categorical(name, list(entry.values))
-    if isinstance(entry, Whole):
+    if isinstance(entry, Int):
         return trial.suggest_int(name, entry.low, entry.high, log=entry.log)
     return trial.suggest_float(name, entry.low, entry.high, log=entry.log)
 
 
 @contextlib.contextmanager
-def _quiet_optuna() -> Iterator[Any]:
-    """Import optuna, and keep its messages and its warnings of experimental options to itself."""
+def _quiet_optuna() -> Iterator[ModuleType]:
+    """Import optuna, and silence its messages and its warnings about experimental options."""
     import optuna
 
     before = optuna.logging.get_verbosity()

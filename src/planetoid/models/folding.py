@@ -1,103 +1,133 @@
-"""Folding in: embeddings for nodes that were added to a graph, with everything old frozen."""
+"""Folding in: embeddings for nodes that were added to a graph, with everything fitted frozen."""
 
 from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from planetoid.data.checks import align_features
-from planetoid.engine import ContextSampler, SkipGram
-from planetoid.engine.skipgram import new_tables
+from planetoid.data.dataset import Features
 from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.estimator import Probabilities
 from planetoid.graph import Graph
-from planetoid.models.base import choose_device
+from planetoid.training.modules import choose_device
+from planetoid.training.sampling import new_sampler
+from planetoid.utils.seeds import new_seed
 
 if TYPE_CHECKING:
-    from planetoid.models.transductive import PlanetoidT
+    import torch
+
+    from planetoid.models.table_model import TableModel
+
+    Model = TypeVar("Model", bound=TableModel)
 
 __all__ = ["fold_in"]
 
 Rows = npt.NDArray[np.int64]
 
 
-def fold_in(model: PlanetoidT, graph: Any, X: Any) -> Any:
+class Tables(NamedTuple):
+    """Embeddings and context parameters, a row per node."""
+
+    e: npt.NDArray[np.float32]
+    w: npt.NDArray[np.float32]
+
+
+def fold_in(model: Model, graph: object, X: object) -> Model:
     """Return a copy of a fitted model that covers the nodes of ``graph``; see ``PlanetoidT.fold_in``."""
     graph = Graph.of(graph)
-    features = None
-    if model.uses_features == "required":
-        if X is None:
-            raise DataError(
-                f"{type(model).__name__} learns from features: fold_in needs X, one row a node of the graph"
-            )
-        features = align_features(X, graph.ids)
-    elif X is not None:
-        warnings.warn(f"{type(model).__name__} does without features: X is ignored", PlanetoidWarning, stacklevel=3)
-    if features is not None and features.shape[1] != model.n_features_in_:
-        raise DataError(f"X has {features.shape[1]} features, but the model was fitted on {model.n_features_in_}")
-    place = model.node_ids_.rows(graph.node_ids)  # of each node in the fitted model, -1 where new
-    missing = len(model.node_ids_) - int((place >= 0).sum())
+    features = _check_features(model, graph, X)
+    fitted_row = model.node_ids_.rows(graph.node_ids)  # -1 for new nodes
+    missing = len(model.node_ids_) - int((fitted_row >= 0).sum())
     if missing:
         raise DataError(
-            f"the graph lacks {missing:,} of the {len(model.node_ids_):,} nodes that the model was fitted on; "
-            "fold_in takes the whole graph, old nodes and new"
+            f"the graph lacks {missing:,} of the {len(model.node_ids_):,} nodes that the model was fitted on",
+            hint="fold_in takes the whole graph, fitted nodes and new ones",
         )
-    order = np.concatenate([np.flatnonzero(place >= 0), np.flatnonzero(place < 0)])  # old nodes in front
-    e, w = _tables(model, graph, place, order)
+    order = np.concatenate([np.flatnonzero(fitted_row >= 0), np.flatnonzero(fitted_row < 0)])  # fitted nodes first
+    learned = _learn_tables(model, graph, fitted_row, order)
     folded = copy.copy(model)
     folded.node_ids_ = graph.ids
-    folded.embedding_, folded.context_ = np.empty_like(e), np.empty_like(w)
-    folded.embedding_[order], folded.context_[order] = e, w
-    folded.label_distributions_ = _distributions(model, folded, graph, features, place)
+    folded.embedding_, folded.context_ = np.empty_like(learned.e), np.empty_like(learned.w)
+    folded.embedding_[order], folded.context_[order] = learned.e, learned.w
+    folded.label_distributions_ = _distributions(folded, model.label_distributions_, graph, features, fitted_row)
     return folded
 
 
-def _tables(model: PlanetoidT, graph: Graph, place: Rows, order: Rows) -> tuple[Any, Any]:
+def _check_features(model: TableModel, graph: Graph, X: object) -> Features | None:
+    name = type(model).__name__
+    if model.uses_features == "never":
+        if X is not None:
+            warnings.warn(f"{name} does not use features: X is ignored", PlanetoidWarning, stacklevel=4)
+        return None
+    if X is None:
+        raise DataError(f"{name} learns from features: fold_in needs X, one row per node of the graph")
+    features: Features = align_features(X, graph.ids)
+    if features.shape[1] != model.n_features_in_:
+        raise DataError(f"X has {features.shape[1]} features, but the model was fitted on {model.n_features_in_}")
+    return features
+
+
+def _learn_tables(model: TableModel, graph: Graph, fitted_row: Rows, order: Rows) -> Tables:
     """Learn the new rows of e and w by context steps; rows are in ``order``."""
-    n_old = int((place >= 0).sum())
-    e, w = new_tables(graph.n_nodes, model.dimension, model.random_state)
-    e[:n_old], w[:n_old] = (table[place[order[:n_old]]] for table in (model.embedding_, model.context_))
-    e[n_old:][~graph.connected()[order[n_old:]]] = 0.0
-    if n_old == graph.n_nodes or graph.n_edges == 0:
-        return e, w
-    sampler = ContextSampler(
-        graph.subgraph(graph.node_ids[order]),
-        r1=model.r1,
-        q=model.q,
-        d=model.d,
-        self_pairs=model.self_pairs,
-        seed=model.random_state,
+    from planetoid.engine.skipgram import SkipGram, new_tables
+
+    n_fitted, seed, plan = int((fitted_row >= 0).sum()), new_seed(model.random_state), model.training
+    tables = Tables(*new_tables(graph.n_nodes, model.dimension, seed))
+    for table, fitted in ((tables.e, model.embedding_), (tables.w, model.context_)):
+        table[:n_fitted] = fitted[fitted_row[order[:n_fitted]]]
+    tables.e[n_fitted:][~graph.connected()[order[n_fitted:]]] = 0.0
+    if n_fitted == graph.n_nodes or graph.n_edges == 0:
+        return tables
+    sampler = new_sampler(graph.subgraph(graph.node_ids[order]), model.contexts.replace(r2=1.0), seed=seed)
+    skipgram = SkipGram(
+        sampler, tables.e, tables.w, learning_rate=plan.context_learning_rate, frozen=n_fitted, n_jobs=model.n_jobs
     )
-    trainer = SkipGram(sampler, e, w, learning_rate=model.context_rate, frozen=n_old, n_jobs=model.n_jobs)
-    total = trainer.n_batches(model.pretrain * graph.n_nodes)
-    trainer.train(0, total, total)
-    return e, w
+    total = skipgram.n_batches(plan.pretrain * graph.n_nodes)
+    skipgram.train(0, total, total)
+    return tables
 
 
-def _distributions(model: PlanetoidT, folded: PlanetoidT, graph: Graph, features: Any, place: Rows) -> npt.NDArray[Any]:
-    """Keep the distributions of old nodes; ask the classifier about the new ones."""
-    from planetoid.training import FeatureRows, one_thread
-    from planetoid.training.losses import predict_rows
-
-    known, new = place >= 0, np.flatnonzero(place < 0)
-    found = np.empty((graph.n_nodes, len(model.classes_)), dtype=model.label_distributions_.dtype)
-    found[known] = model.label_distributions_[place[known]]
+def _distributions(
+    folded: TableModel, fitted: Probabilities, graph: Graph, features: Features | None, fitted_row: Rows
+) -> Probabilities:
+    """Keep the distributions of fitted nodes; predict those of new ones."""
+    is_fitted, new = fitted_row >= 0, np.flatnonzero(fitted_row < 0)
+    distributions = np.empty((graph.n_nodes, len(folded.classes_)), dtype=fitted.dtype)
+    distributions[is_fitted] = fitted[fitted_row[is_fitted]]
     if len(new):
-        device = choose_device(model.device)
-        rows = None if features is None else FeatureRows(model._scaled(features[new]), device)
-        with one_thread():
-            found[new] = predict_rows(model.head_, rows, folded.embedding_[new], device)
-    alone = new[~graph.connected()[new]] if features is None else new[:0]
-    if len(alone):
-        found[alone] = model.label_distributions_.mean(axis=0)
+        distributions[new] = _predict(folded, None if features is None else features[new], new)
+    isolated = new[~graph.connected()[new]] if features is None else new[:0]
+    if len(isolated):
+        distributions[isolated] = fitted.mean(axis=0)
         warnings.warn(
-            f"{len(alone):,} of {len(new):,} new nodes have no edge, so nothing is known about them; "
+            f"{len(isolated):,} of {len(new):,} new nodes have no edge, so nothing is known about them; "
             "they get the mean of the fitted distributions",
             PlanetoidWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    found.flags.writeable = False
-    return found
+    distributions.flags.writeable = False
+    return distributions
+
+
+def _predict(folded: TableModel, X: Features | None, new: Rows) -> npt.NDArray[np.float32]:
+    import torch
+
+    from planetoid.training.batches import FeatureRows
+    from planetoid.training.prediction import predict_in_batches
+    from planetoid.training.randomness import one_thread
+
+    device = choose_device(folded.device)
+    features = None if X is None else FeatureRows(folded._scale(X), device)
+    e = folded.embedding_[new]
+
+    def predict(rows: slice) -> torch.Tensor:
+        x = None if features is None else features.batch(rows)
+        return folded.head_.log_probabilities(x, torch.from_numpy(e[rows]).to(device)).exp()
+
+    with one_thread():
+        return predict_in_batches(predict, len(new))

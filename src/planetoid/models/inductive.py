@@ -1,29 +1,64 @@
-"""Planetoid-I: embeddings are a function of the features, so new rows can be labelled."""
+"""Planetoid-I: embeddings are a function of the features, so that new rows can be labelled."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from planetoid.data.dataset import Dataset, Features
-from planetoid.errors import DataError, ParameterError, PlanetoidWarning
+from planetoid.data.scaling import scale_rows
+from planetoid.engine.contexts import Contexts
+from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
-from planetoid.models.base import PlanetoidBase, choose_device, module_tensors, take_module_tensors
+from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
+from planetoid.parameters import ROW_NORMALIZE, Check, Constraints
+from planetoid.search_space import Categorical, Float, SearchSpace, Start
+from planetoid.training.callbacks import Callback
+from planetoid.training.modules import choose_device, load_module_tensors, module_tensors
+from planetoid.training.settings import Encoder, Network, Training
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
-    from planetoid.training.callbacks import Callback
+    from planetoid.models.inductive_network import InductiveNetwork
+    from planetoid.training.batches import Batch, FeatureRows
+    from planetoid.training.context_loss import EncoderContextLoss
+    from planetoid.training.randomness import StepRandom
 
 __all__ = ["PlanetoidI"]
 
 SPARSE_TABLE_FROM = 5_000  # rows of w from which its gradient is sparse
+
+_LINEAR: Start = {
+    "network__k": 0,
+    "network__l": 0,
+    "network__auxiliary_losses": False,
+    "network__dropout": 0.0,
+    "training__weight_decay": 0.01,
+}
+_RELU: Start = {
+    "network__k": 1,
+    "network__activation": "relu",
+    "network__width": 64,
+    "network__auxiliary_losses": False,
+    "training__weight_decay": 0.01,
+}
+_FROZEN_ENCODER: Start = {  # by labels; for many classes
+    "training__weight_decay": 1e-5,
+    "training__pretrain": 4.0,
+    "encoder__activation": "linear",
+    "row_normalize": "l1",
+    "training__embedding_learning_rate": 0.0,
+    "training__learning_rate": 0.1,
+    "training__context_learning_rate": 0.03,
+    "training__steps": 300,
+}
 
 
 class PlanetoidI(PlanetoidBase, InductiveClassifier):
@@ -33,42 +68,31 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
     ----------
     dimension : int
         Width of the embedding e = h^{l1}(x).
-    layers_x, layers_1, layers_2 : int
-        k layers on x, l1 layers from x to e, l2 layers on e; with k = l2 = 0 the softmax sees x and e themselves.
-    hidden : int
-        Width of the layers between x and e, where l1 > 1.
-    encoder : torch module or callable, optional
-        Takes the place of the l1 layers: a module, or a factory called with the
-        number of features, that maps a batch of rows to embeddings (n,
-        dimension). A batch is a dense float32 tensor, or for sparse X a
-        :class:`planetoid.training.SparseBatch`, of the rows as they were given. The
-        classifier then sees e alone: ``layers_x``, ``layers_1``, ``hidden``,
-        ``embedding_activation`` and ``row_normalize`` are of the built-in
-        layers. A module is copied, not changed. A model with an encoder can be
-        saved, and is loaded by giving the encoder again.
-    width, activation, auxiliary_losses, dropout, normalize_embedding, row_normalize
-        Of the classifier, as in :class:`PlanetoidT`; ``normalize_embedding``
-        scales e to length 1 for the classifier alone.
-    embedding_activation : {"tanh", "relu", "linear"}
-        Of the layers from x to e.
-    r1, r2, q, d, self_pairs
-        Of Algorithm 1. Nodes without features (zero rows) are passed through
-        by walks and used as contexts, never as i.
-    pretrain : float
-        Passes of pre-training on L_u: walks that start at each node.
-    steps, T1, T2, N1, N2, lambda_
-        Of Algorithm 2; N2 counts walks.
-    optimizer, learning_rate, weight_decay
-        Of L_s.
-    embedding_rate : float
-        Learning rate of the layers from x to e in L_s. A small one keeps what the contexts taught; at 0, L_s leaves
-        these layers alone.
-    context_optimizer, context_rate
-        Of L_u.
-    evaluate_every, monitor, patience, threshold, load_best
-        Of early stopping, which is on when ``fit`` gets ``validation``.
-    checkpoint, checkpoint_every, callbacks, device, random_state, verbose
+    encoder : Encoder, torch module or callable
+        The l1 layers from x to e. Instead of these: a torch module, or a factory called with the number of features,
+        that maps a batch of rows to embeddings (n, dimension). A batch is a dense float32 tensor or, for sparse X, a
+        :class:`planetoid.training.batches.SparseBatch`, of the rows as they were passed; the classifier then sees e
+        alone, and ``network.k`` and ``row_normalize`` do not apply. A module is copied, not changed. A model with such
+        an encoder can be saved, and is loaded by passing the encoder again.
+    network : Network
+        The classifier: k layers on x, l (the paper's l2) layers on e, and a softmax over both; with k = l = 0 the
+        softmax sees x and e themselves.
+    contexts : Contexts
+        How contexts are sampled (Algorithm 1). Walks pass through nodes without features (zero rows), which are
+        contexts, but never i.
+    training : Training
+        How the model is trained (Algorithm 2). ``training.embedding_learning_rate`` is that of the encoder in the
+        supervised loss: a small one keeps what the contexts taught. ``training.joint_learning_rate`` does not apply.
+    row_normalize : {"l2", "l1", None}
+        Norm to which feature rows are scaled.
+    callbacks : list of Callback, optional
         As in :class:`PlanetoidT`.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int or None
+    n_jobs : int or None
+        With 2 or more, a second thread draws the next contexts during a step; the result does not depend on it.
+    verbose : int
+        Whether a progress bar is shown.
 
     Attributes
     ----------
@@ -77,141 +101,113 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
     network_ : torch module
         Encoder and classifier.
     history_ : list of dict
-        One record a piece of pre-training and one an evaluation.
+        One record per piece of pre-training and one per evaluation.
     """
 
     needed_to_load = ("encoder",)
-    decay_strength = 0.5
+    weight_decay_factor = 0.5
+
+    constraints: ClassVar[Constraints] = {
+        **PlanetoidBase.constraints,
+        "encoder": (Encoder, Check("a torch module or a callable that returns one", callable)),
+        "row_normalize": ROW_NORMALIZE,
+    }
+    search_space: ClassVar[SearchSpace] = {
+        **CLASSIFIER_SPACE,
+        "dimension": Categorical((128, 256)),
+        "training__pretrain": Float(1.0, 6.0),
+        "training__context_learning_rate": Float(0.002, 0.03),
+        "training__T2": Categorical((0.1, 0.5)),
+        "contexts__r2": Categorical(("auto", 1.0)),
+        "contexts__d": Categorical((3, 4)),
+        "network__k": Categorical((0, 1)),
+        "network__l": Categorical((0, 1)),
+        "encoder__activation": Categorical(("relu", "tanh", "linear")),
+        "training__embedding_learning_rate": Categorical((0.01, 0.001, 0.0)),
+        "row_normalize": Categorical(("l2", "l1")),
+    }
+    search_starts: ClassVar[tuple[Start, ...]] = (
+        _RELU,
+        _LINEAR,
+        {"row_normalize": "l1", "dimension": 256, "training__pretrain": 3.0},
+        {**_LINEAR, **_FROZEN_ENCODER},
+    )
+
+    network_: InductiveNetwork
 
     def __init__(
         self,
         *,
         dimension: int = 128,
-        layers_x: int = 0,
-        layers_1: int = 1,
-        layers_2: int = 0,
-        hidden: int = 256,
-        encoder: nn.Module | Callable[[int], nn.Module] | None = None,
-        width: int | None = None,
-        activation: str = "softmax",
-        embedding_activation: str = "relu",
-        auxiliary_losses: bool = False,
-        dropout: float = 0.0,
-        normalize_embedding: bool = True,
+        encoder: Encoder | nn.Module | Callable[[int], nn.Module] = Encoder(),
+        network: Network = Network(k=0, l=0, width=None, activation="softmax"),
+        contexts: Contexts = Contexts(r1=1 / 2, self_pairs=True),
+        training: Training = Training(
+            steps=200,
+            T2=0.5,
+            N2=50,
+            pretrain=5,
+            learning_rate=0.01,
+            embedding_learning_rate=0.001,
+            context_optimizer="adam",
+            context_learning_rate=0.01,
+        ),
         row_normalize: str | None = "l2",
-        r1: float = 1 / 2,
-        r2: float | str = "auto",
-        q: int = 10,
-        d: int = 4,
-        self_pairs: bool = True,
-        pretrain: float = 5,
-        steps: int = 200,
-        T1: float = 1.0,
-        T2: float = 0.5,
-        N1: int = 200,
-        N2: int = 50,
-        lambda_: float | None = None,
-        optimizer: str = "adam",
-        learning_rate: float = 0.01,
-        weight_decay: float | str = "auto",
-        embedding_rate: float = 0.001,
-        context_optimizer: str = "adam",
-        context_rate: float = 0.01,
-        evaluate_every: int = 10,
-        monitor: str = "val_accuracy",
-        patience: int = 10,
-        threshold: float = 0.0,
-        load_best: bool = True,
-        checkpoint: str | Path | None = None,
-        checkpoint_every: float = 30.0,
-        callbacks: Iterable[Callback] | None = None,
+        callbacks: Sequence[Callback] | None = None,
         device: str = "auto",
-        random_state: int = 0,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.dimension = dimension
-        self.layers_x = layers_x
-        self.layers_1 = layers_1
-        self.layers_2 = layers_2
-        self.hidden = hidden
         self.encoder = encoder
-        self.width = width
-        self.activation = activation
-        self.embedding_activation = embedding_activation
-        self.auxiliary_losses = auxiliary_losses
-        self.dropout = dropout
-        self.normalize_embedding = normalize_embedding
+        self.network = network
+        self.contexts = contexts
+        self.training = training
         self.row_normalize = row_normalize
-        self.r1 = r1
-        self.r2 = r2
-        self.q = q
-        self.d = d
-        self.self_pairs = self_pairs
-        self.pretrain = pretrain
-        self.steps = steps
-        self.T1 = T1
-        self.T2 = T2
-        self.N1 = N1
-        self.N2 = N2
-        self.lambda_ = lambda_
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.embedding_rate = embedding_rate
-        self.context_optimizer = context_optimizer
-        self.context_rate = context_rate
-        self.evaluate_every = evaluate_every
-        self.monitor = monitor
-        self.patience = patience
-        self.threshold = threshold
-        self.load_best = load_best
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.callbacks = callbacks
         self.device = device
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check()
-        if self.encoder is None and (not isinstance(self.layers_1, (int, np.integer)) or self.layers_1 < 1):
-            raise ParameterError(f"layers_1={self.layers_1!r}; the embedding needs one layer at least")
-        from planetoid.training import one_thread
+        from planetoid.training.randomness import one_thread
 
         with one_thread():
             return self._learn(data)
 
     def _learn(self, data: Dataset) -> Probabilities:
-        from planetoid.training import FeatureRows, StepRandom
-        from planetoid.training.losses import LabelledNodes
-        from planetoid.training.optimizers import Optimizers
+        from planetoid.training.batches import FeatureRows
+        from planetoid.training.optimizers import NamedOptimizer
+        from planetoid.training.prediction import predict_in_batches
+        from planetoid.training.randomness import StepRandom
+        from planetoid.training.supervised_loss import SupervisedLoss
 
-        device = choose_device(self.device)
-        rows = self._usable(data)
-        features = FeatureRows(self._scaled(data.X), device)
-        random = StepRandom(self.random_state, device)
-        self.network_ = self._build(random, features.is_sparse)
-        network = self.network_
-        optimizers = Optimizers(
-            self.optimizer,
-            (network.encoder.parameters(), self.embedding_rate),
-            (network.head.parameters(), self.learning_rate),
-            weight_decay=self._decay(data),
+        assert data.X is not None
+        plan, device = self.training, choose_device(self.device)
+        rows = self._labelled_with_features(data)
+        features = FeatureRows(self._scale(data.X), device)
+        random = StepRandom(self._seed, device)
+        network = self.network_ = self._new_network(random, features.is_sparse)
+        optimizer = NamedOptimizer(
+            plan.optimizer,
+            (network.encoder.parameters(), plan.embedding_learning_rate),
+            (network.head.parameters(), plan.learning_rate),
+            weight_decay=self._weight_decay(data),
         )
-        supervised = LabelledNodes(
-            data, features, network.head, network.embed_rows, optimizers, self.N1, random, network, rows
-        )
-        training = self._training(supervised, self._context(data, features, random), data)
-        training.run()
-        supervised.calibrate()
-        self.history_ = training.history
-        del training  # and with it the table of w, which may be larger than all that follows
+        supervised = SupervisedLoss(data, features, network, [optimizer], batch_size=plan.N1, random=random, rows=rows)
+        trainer = self._trainer(supervised, self._context_loss(data, features, random), data)
+        trainer.run()
+        self._calibrate(network.head, supervised)
+        self.history_ = trainer.history
+        del trainer  # and with it the table of w, which may be larger than all that follows
         self.embedding_ = self._embed_new(data.X)
-        probabilities = supervised.probabilities(data.n_nodes)
+        probabilities = predict_in_batches(lambda part: network.probabilities(features.batch(part)), data.n_nodes)
         probabilities[~data.has_features] = 0.0
         return probabilities
 
-    def _usable(self, data: Dataset) -> npt.NDArray[np.int64]:
+    def _labelled_with_features(self, data: Dataset) -> npt.NDArray[np.int64]:
         """Return the labelled nodes that have features to learn from."""
         labelled = data.labelled
         usable = labelled[data.has_features[labelled]]
@@ -226,97 +222,77 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             )
         return usable
 
-    def _scaled(self, X: Features) -> Features:
-        return X if self.encoder is not None else super()._scaled(X)
+    def _scale(self, X: Features) -> Features:
+        return scale_rows(X, self.row_normalize if isinstance(self.encoder, Encoder) else None)
+
+    def _new_network(self, random: StepRandom, sparse_features: bool = False) -> InductiveNetwork:
+        from planetoid.models.inductive_network import InductiveNetwork
+
+        return InductiveNetwork(
+            self.n_features_in_,
+            self.dimension,
+            len(self.classes_),
+            self.encoder,
+            self.network,
+            random,
+            sparse_features,
+        )
+
+    def _context_loss(self, data: Dataset, features: FeatureRows, random: StepRandom) -> EncoderContextLoss | None:
+        """Return L_u through the encoder."""
+        import torch
+        from torch import nn
+
+        from planetoid.engine.threads import resolve_n_jobs
+        from planetoid.training.context_loss import EncoderContextLoss
+        from planetoid.training.layers import SparseParameter
+        from planetoid.training.optimizers import NamedOptimizer
+
+        sampler = self._sampler(data)
+        if sampler is None:
+            return None
+        plan = self.training
+        kind = SparseParameter if data.n_nodes >= SPARSE_TABLE_FROM else nn.Parameter
+        w = kind(torch.zeros(data.n_nodes, self.dimension, device=random.device))
+        encoder_optimizer, context_optimizer = (
+            NamedOptimizer(plan.context_optimizer, (trained, plan.context_learning_rate))
+            for trained in (self.network_.encoder.parameters(), [w])
+        )
+        return EncoderContextLoss(
+            sampler,
+            features,
+            data.has_features,
+            self.network_.encode,
+            w,
+            encoder_optimizer,
+            context_optimizer,
+            n_pretrain=int(np.ceil(plan.pretrain * data.n_nodes / plan.N2)),
+            walks=plan.N2,
+            random=random,
+            prefetch=resolve_n_jobs(self.n_jobs) > 1,
+        )
+
+    def _predict_rows(self, X: Features) -> Probabilities:
+        return self._predict(X, self.network_.probabilities)
+
+    def _embed_new(self, X: object) -> npt.NDArray[np.float32]:
+        """Return the embeddings h^{l1}(x) of rows, fitted or not."""
+        return self._predict(self._check_new(X), lambda batch: self.network_.encode(batch, None))
+
+    def _predict(self, X: Features, function: Callable[[Batch], torch.Tensor]) -> npt.NDArray[np.float32]:
+        from planetoid.training.batches import FeatureRows
+        from planetoid.training.prediction import predict_in_batches
+
+        if X.shape[0] == 0:
+            raise DataError("X has no rows")
+        rows = FeatureRows(self._scale(X), next(self.network_.parameters()).device)
+        return predict_in_batches(lambda part: function(rows.batch(part)), len(rows))
 
     def _tensors(self) -> Tensors:
         return module_tensors(self.network_)
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        from planetoid.training import StepRandom
+        from planetoid.training.randomness import StepRandom
 
-        self.network_ = self._build(StepRandom(self.random_state, choose_device(self.device)))
-        take_module_tensors(self.network_, tensors)
-
-    def _build(self, random: Any, sparse_features: bool = False) -> Any:
-        from planetoid.models.inductive_network import InductiveNetwork
-
-        return InductiveNetwork(
-            self.n_features_in_,
-            len(self.classes_),
-            encoder=self.encoder,
-            dimension=self.dimension,
-            hidden=self.hidden,
-            layers_1=self.layers_1,
-            embedding_activation=self.embedding_activation,
-            head={
-                "layers_x": self.layers_x,
-                "layers_e": self.layers_2,
-                "width": self.width,
-                "activation": self.activation,
-                "dropout": self.dropout,
-                "auxiliary_losses": self.auxiliary_losses,
-                "normalize_embedding": self.normalize_embedding,
-            },
-            random=random,
-            sparse_features=sparse_features,
-        )
-
-    def _context(self, data: Dataset, features: Any, random: Any) -> Any:
-        import torch
-        from torch import nn
-
-        from planetoid.training.losses import NetworkContext
-        from planetoid.training.optimizers import Optimizers
-
-        sampler = self._sampler(data)
-        if sampler is None:
-            return None
-        w = nn.Parameter(torch.zeros(data.n_nodes, self.dimension, device=random.generator.device))
-        if data.n_nodes >= SPARSE_TABLE_FROM:
-            w.sparse_gradient = True  # type: ignore[attr-defined]
-        of_network, of_contexts = (
-            Optimizers(self.context_optimizer, (trained, self.context_rate))
-            for trained in (self.network_.encoder.parameters(), [w])
-        )
-        steps = int(np.ceil(self.pretrain * data.n_nodes / self.N2))
-        return NetworkContext(
-            sampler,
-            features,
-            data.has_features,
-            self.network_.embed_rows,
-            w,
-            of_network,
-            of_contexts,
-            steps,
-            self.N2,
-            random,
-        )
-
-    def _predict_rows(self, X: Features) -> Probabilities:
-        return self._in_pieces(X, lambda network, batch: network.probabilities(batch))
-
-    def _embed_new(self, X: Any) -> npt.NDArray[np.float32]:
-        """Return the embeddings h^{l1}(x) of rows, seen or not."""
-        return self._in_pieces(self._check_new(X), lambda network, batch: network.encode(batch, None))
-
-    def _in_pieces(self, X: Features, function: Callable[[Any, Any], Any]) -> npt.NDArray[np.float32]:
-        import torch
-
-        from planetoid.training import FeatureRows
-        from planetoid.training.losses import PREDICT_ROWS
-
-        device = next(self.network_.parameters()).device
-        rows = FeatureRows(self._scaled(X), device)
-        if len(rows) == 0:
-            raise DataError("X has no rows")
-        whole: npt.NDArray[np.float32] | None = None
-        with torch.no_grad():
-            for first in range(0, len(rows), PREDICT_ROWS):
-                part = slice(first, min(len(rows), first + PREDICT_ROWS))
-                piece = function(self.network_, rows.batch(part)).cpu().numpy()
-                if whole is None:  # pieces that are put together at the end would need twice the room
-                    whole = np.empty((len(rows), piece.shape[1]), dtype=piece.dtype)
-                whole[part] = piece
-        assert whole is not None
-        return whole
+        self.network_ = self._new_network(StepRandom(0, choose_device(self.device)))
+        load_module_tensors(self.network_, tensors)

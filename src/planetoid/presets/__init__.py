@@ -1,8 +1,8 @@
 """Presets: parameters for a data set and a method, chosen once and kept as TOML.
 
-A family is a file here: ``paper`` keeps the settings that the paper fixes, ``tuned``
-departs from them where that helps. A preset has the name ``family/data set``; it
-holds a section for each method that it knows.
+A family is a file here: ``paper`` keeps the settings that the paper fixes, ``tuned`` departs from them where that
+helps. A preset is named ``family/data set``; it holds a section for each method. Parameters of parameter objects are
+nested there (``training.steps = 124``).
 """
 
 from __future__ import annotations
@@ -12,11 +12,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from planetoid.errors import ParameterError
+from planetoid.parameters import flatten
+
+if TYPE_CHECKING:
+    from planetoid.search_space import Plain
 
 __all__ = ["Preset", "load_preset", "preset_names"]
+
+
+class _Section(TypedDict, total=False):
+    """What a file has for one data set and method."""
+
+    parameters: dict[str, object]
+    chosen: dict[str, Plain]
+    departs: str
 
 
 @dataclass(frozen=True)
@@ -30,40 +42,46 @@ class Preset:
     method : str
         The class, for instance ``"PlanetoidT"``.
     parameters : dict
-        All that were chosen, whether or not they are the defaults today; ``"none"`` in the file is ``None``.
+        All that were chosen, whether or not they are the defaults today, for ``set_params``: nested ones as
+        ``"training__steps"``. ``"none"`` in the file is ``None``.
     chosen : dict
         How the parameters were chosen: score, splits, number of trials, seed.
     departs : str
-        In what a ``tuned`` preset leaves the paper's settings.
+        How a ``tuned`` preset departs from the paper's settings.
     """
 
     name: str
     method: str
-    parameters: Mapping[str, Any]
-    chosen: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object]
+    chosen: Mapping[str, Plain] = field(default_factory=dict)
     departs: str = ""
 
 
 def load_preset(name: str, method: str) -> Preset:
     """Return the preset of a class, for instance ``load_preset("paper/cora", "PlanetoidT")``.
 
-    >>> load_preset("paper/cora", "PlanetoidT").parameters["q"]
+    >>> load_preset("paper/cora", "PlanetoidT").parameters["contexts__q"]
     10
     """
     family, _, data = name.partition("/")
     sections = _family(family) if family in _families() else {}
     if data not in sections:
-        raise ParameterError(f"there is no preset {name!r}; there are {', '.join(preset_names())}")
+        raise ParameterError(f"there is no preset {name!r}; the presets are {', '.join(preset_names())}")
     methods = sections[data]
     if method not in methods:
-        raise ParameterError(f"the preset {name!r} has nothing for {method}; it has {', '.join(methods)}")
+        raise ParameterError(f"the preset {name!r} has no section for {method}; it has {', '.join(methods)}")
     section = methods[method]
-    parameters = {key: None if value == "none" else value for key, value in section["parameters"].items()}
-    return Preset(name, method, parameters, section.get("chosen", {}), section.get("departs", ""))
+    return Preset(
+        name,
+        method,
+        {key: None if value == "none" else value for key, value in flatten(section["parameters"]).items()},
+        section.get("chosen", {}),
+        section.get("departs", ""),
+    )
 
 
 def preset_names(method: str | None = None) -> list[str]:
-    """Return the names of all presets, or of those that have something for a class."""
+    """Return the names of all presets, or of those that have a section for a class."""
     return [
         f"{family}/{data}"
         for family in _families()
@@ -78,11 +96,11 @@ def _families() -> list[str]:
 
 
 @cache
-def _family(name: str) -> dict[str, dict[str, Any]]:
+def _family(name: str) -> dict[str, dict[str, _Section]]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     text = (resources.files(__name__) / f"{name}.toml").read_text(encoding="utf-8")
-    sections: dict[str, dict[str, Any]] = tomllib.loads(text)
+    sections: dict[str, dict[str, _Section]] = tomllib.loads(text)
     return sections

@@ -1,7 +1,4 @@
-"""Algorithm 2 and the parts of networks that the neural methods share; importing this imports torch."""
+"""Algorithm 2 (``trainer``), the losses and the networks that the neural methods share.
 
-from planetoid.training.batches import FeatureRows, SparseBatch
-from planetoid.training.layers import Branch, InputLinear
-from planetoid.training.randomness import StepRandom, one_thread
-
-__all__ = ["Branch", "FeatureRows", "InputLinear", "SparseBatch", "StepRandom", "one_thread"]
+Importing this package does not import torch; ``settings``, ``callbacks`` and ``checkpoint`` do not need it either.
+"""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy import sparse
+
+from planetoid.data.dataset import Features
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 __all__ = ["Batch", "FeatureRows", "SparseBatch"]
 
@@ -20,28 +24,29 @@ class SparseBatch(NamedTuple):
     values: torch.Tensor
 
 
-Batch = Any  # a dense float32 tensor, a SparseBatch, or whatever a user's encoder takes
+Batch: TypeAlias = "torch.Tensor | SparseBatch"
 
 
 class FeatureRows:
     """Hands out rows of a float32 CSR or dense matrix as tensors on a device."""
 
-    def __init__(self, X: Any, device: torch.device | str = "cpu") -> None:
+    def __init__(self, X: Features, device: torch.device | str = "cpu") -> None:
         self.X, self.device = X, torch.device(device)
-        self.is_sparse = sparse.issparse(X)
+        self.is_sparse = not isinstance(X, np.ndarray)
 
     @property
     def n_features(self) -> int:
+        """Number of columns."""
         return int(self.X.shape[1])
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
-    def batch(self, rows: npt.NDArray[Any] | slice) -> Batch:
-        """Return the rows of these numbers."""
+    def batch(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.int32] | slice) -> Batch:
+        """Return some rows, by their numbers or as a slice."""
         part = self.X[rows]
-        if not self.is_sparse:
-            writeable = np.require(part, requirements=["C", "W"])  # torch knows no read-only memory
+        if isinstance(part, np.ndarray):
+            writeable = np.require(part, requirements=["C", "W"])  # torch has no read-only tensors
             return torch.from_numpy(writeable).to(self.device)
         return SparseBatch(
             torch.from_numpy(part.indices).to(self.device),

@@ -1,91 +1,126 @@
-"""Hooks that a training calls: small, and doing nothing unless overridden."""
+"""Callbacks: hooks that a trainer calls, which do nothing unless overridden. Importing this does not import torch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
-from planetoid.errors import ParameterError, PlanetoidError
-from planetoid.utils.progress import progress
+from planetoid.errors import PlanetoidError
+from planetoid.parameters import Check, Constraints, Integer, Real, check_parameters
+from planetoid.utils.progress import Advance, progress
 
 if TYPE_CHECKING:
-    from planetoid.training.trainer import Training
+    from typing import TypeAlias
 
-__all__ = ["Callback", "EarlyStopping", "ProgressBar", "TensorBoard"]
+    from torch.utils.tensorboard import SummaryWriter
 
-Record = dict[str, Any]
+    from planetoid.training.trainer import Trainer
+
+__all__ = ["CALLBACKS", "Callback", "EarlyStopping", "ProgressBar", "Record", "TensorBoard", "check_callbacks"]
+
+Record: TypeAlias = "dict[str, float | None]"
 
 
 class Callback:
-    """Base of all callbacks; a ``record`` is one row of ``history_``."""
+    """Base of all callbacks; override the hooks that are needed.
 
-    def on_train_begin(self, training: Training) -> None:
-        """Before the first step (or the first after a checkpoint)."""
+    One callback can serve several fits, one after the other: :meth:`on_train_begin` resets its state. A ``record`` is
+    one entry of ``history_``.
+    """
 
-    def on_step_end(self, training: Training) -> None:
-        """After each pre-training piece and each joint step."""
+    constraints: ClassVar[Constraints] = {}  # what each parameter may be, checked by ``fit``
 
-    def on_record(self, training: Training, record: Record) -> None:
+    def on_train_begin(self, trainer: Trainer) -> None:
+        """Before the first step; the state of a former training is reset here."""
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """After each piece of pre-training and each iteration."""
+
+    def on_record(self, trainer: Trainer, record: Record) -> None:
         """After each evaluation, with what was measured."""
 
-    def on_train_end(self, training: Training) -> None:
+    def on_train_end(self, trainer: Trainer) -> None:
         """After the last step, also when stopped early."""
 
     def state(self) -> Record:
-        """Return plain data for a checkpoint."""
+        """Return numbers for a checkpoint."""
         return {}
 
     def restore(self, state: Record) -> None:
-        """Go on from a checkpoint's data."""
+        """Continue from the numbers of a checkpoint."""
+
+    def fingerprint(self) -> str:
+        """Return a text that differs where this callback would lead to another result; empty if it never does."""
+        return ""
 
 
+@dataclass
 class EarlyStopping(Callback):
-    """Stops when a monitored figure has not improved for a while.
+    """Stop when a validation metric has not improved for a while, and return to the best parameters.
 
     Parameters
     ----------
     monitor : {"val_accuracy", "val_loss"}
-    patience : int
-        Evaluations without improvement that are borne.
+    patience : int or None
+        Evaluations without improvement before stopping; ``None`` never stops and only loads the best parameters.
     threshold : float
-        The least change that counts as improvement.
+        Smallest change that counts as an improvement.
     load_best : bool
-        Return to the parameters of the best evaluation at the end.
+        Whether the parameters of the best evaluation are restored at the end.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> pl.PlanetoidT(callbacks=[pl.EarlyStopping(patience=5)]).callbacks
+    [EarlyStopping(monitor='val_accuracy', patience=5, threshold=0.0, load_best=True)]
     """
 
-    def __init__(
-        self, monitor: str = "val_accuracy", patience: int = 10, threshold: float = 0.0, load_best: bool = True
-    ) -> None:
-        if monitor not in ("val_accuracy", "val_loss"):
-            raise ParameterError(f"monitor={monitor!r}; it is 'val_accuracy' or 'val_loss'")
-        self.monitor, self.patience, self.threshold, self.load_best = monitor, patience, threshold, load_best
-        self.best: float | None = None
-        self.waited = 0
+    monitor: str = "val_accuracy"
+    patience: int | None = 10
+    threshold: float = 0.0
+    load_best: bool = True
+    best: float | None = field(default=None, init=False, repr=False, compare=False)
+    waited: int = field(default=0, init=False, repr=False, compare=False)
 
-    def on_record(self, training: Training, record: Record) -> None:
-        if self.monitor not in record:
+    constraints: ClassVar[Constraints] = {
+        "monitor": ("val_accuracy", "val_loss"),
+        "patience": (Integer(1), None),
+        "threshold": Real(0),
+        "load_best": bool,
+    }
+
+    def on_train_begin(self, trainer: Trainer) -> None:
+        self.best, self.waited = None, 0
+
+    def on_record(self, trainer: Trainer, record: Record) -> None:
+        measured = record.get(self.monitor)
+        if measured is None:
             return
-        value = record[self.monitor] * (1 if self.monitor == "val_accuracy" else -1)
+        value = measured if self.monitor == "val_accuracy" else -measured
         if self.best is None or value > self.best + self.threshold:
             self.best, self.waited = value, 0
             if self.load_best:
-                training.keep_snapshot()
-        else:
-            self.waited += 1
-            if self.waited >= self.patience:
-                training.stop_early()
+                trainer.keep_snapshot()
+            return
+        self.waited += 1
+        if self.patience is not None and self.waited >= self.patience:
+            trainer.stop_early()
 
-    def on_train_end(self, training: Training) -> None:
+    def on_train_end(self, trainer: Trainer) -> None:
         if self.load_best:
-            training.return_to_snapshot()
+            trainer.restore_snapshot()
 
     def state(self) -> Record:
         return {"best": self.best, "waited": self.waited}
 
     def restore(self, state: Record) -> None:
-        self.best, self.waited = state["best"], state["waited"]
+        self.best, self.waited = state["best"], int(state["waited"] or 0)
+
+    def fingerprint(self) -> str:
+        return repr(self)
 
 
 class ProgressBar(Callback):
@@ -93,66 +128,74 @@ class ProgressBar(Callback):
 
     def __init__(self, verbose: int) -> None:
         self.verbose = verbose
-        self.note = ""
+        self.note, self.name, self.shown = "", "", 0
         self._stack = ExitStack()
+        self._advance: Advance | None = None
 
-    def on_train_begin(self, training: Training) -> None:
-        self._open(training)
+    def on_train_begin(self, trainer: Trainer) -> None:
+        self._open(trainer)
 
-    def _open(self, training: Training) -> None:
+    def _open(self, trainer: Trainer) -> None:
         self._stack.close()
-        self.name, self.shown, total = training.phase()
+        self.name, self.shown, total = trainer.phase()
         self._advance = self._stack.enter_context(progress(self.name, total, self.verbose))
         self._advance(self.shown)
 
-    def on_step_end(self, training: Training) -> None:
-        name, done, _ = training.phase()
-        if name != self.name:
-            self._open(training)
+    def on_step_end(self, trainer: Trainer) -> None:
+        name, done, _ = trainer.phase()
+        if name != self.name or self._advance is None:
+            self._open(trainer)
             return
-        speed = training.pairs_per_second()
+        speed = trainer.pairs_per_second()
         self._advance(done - self.shown, f"{self.note} {speed / 1e6:.1f} M pairs/s" if speed else self.note)
         self.shown = done
 
-    def on_record(self, training: Training, record: Record) -> None:
+    def on_record(self, trainer: Trainer, record: Record) -> None:
         shown = {"loss": "loss", "context_loss": "L_u", "val_accuracy": "val"}
         self.note = " ".join(f"{text} {record[key]:.4f}" for key, text in shown.items() if record.get(key) is not None)
 
-    def on_train_end(self, training: Training) -> None:
+    def on_train_end(self, trainer: Trainer) -> None:
         self._stack.close()
+        self._advance = None
 
 
 class TensorBoard(Callback):
-    """Writes every record to a TensorBoard log; needs the package ``tensorboard``."""
+    """Write every record to a TensorBoard log; needs the package ``tensorboard``."""
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
+        self._writer: SummaryWriter | None = None
 
-    def on_train_begin(self, training: Training) -> None:
+    def on_train_begin(self, trainer: Trainer) -> None:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
-            raise PlanetoidError("TensorBoard is not installed: pip install tensorboard") from None
-        self._writer: Any = SummaryWriter(str(self.directory))
+            raise PlanetoidError("TensorBoard is not installed", hint="pip install tensorboard") from None
+        self._writer = SummaryWriter(str(self.directory))
 
-    def on_record(self, training: Training, record: Record) -> None:
-        if "pretrained" in record:  # in percent, for pre-training has no steps
-            self._writer.add_scalar(
-                "pretraining/context_loss", record["context_loss"], round(100 * record["pretrained"])
-            )
-            return
+    def on_record(self, trainer: Trainer, record: Record) -> None:
+        assert self._writer is not None
+        share = record.get("pretrained")
+        group, step = ("", record["step"]) if share is None else ("pretraining/", round(100 * share))  # in percent
         for name, value in record.items():
-            if name != "step" and isinstance(value, (int, float)):
-                self._writer.add_scalar(name, value, record["step"])
+            if name not in ("step", "pretrained") and value is not None:
+                self._writer.add_scalar(f"{group}{name}", value, step)
 
-    def on_train_end(self, training: Training) -> None:
-        self._writer.close()
+    def on_train_end(self, trainer: Trainer) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
 
-def all_of(callbacks: Iterable[Callback] | None) -> list[Callback]:
-    """Check what a user gave as callbacks."""
-    listed = list(callbacks or ())
-    for callback in listed:
-        if not isinstance(callback, Callback):
-            raise ParameterError(f"callbacks: {callback!r} is not a planetoid Callback")
-    return listed
+def _are_callbacks(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(one, Callback) for one in value)
+
+
+CALLBACKS = (Check("a list of Callback objects", _are_callbacks), None)  # constraint of the parameter ``callbacks``
+
+
+def check_callbacks(callbacks: Sequence[Callback] | None) -> None:
+    """Raise ``ParameterError`` for the first parameter of a callback that breaks its constraint."""
+    for callback in callbacks or ():
+        values = {name: getattr(callback, name) for name in callback.constraints}
+        check_parameters(type(callback).__name__, values, callback.constraints)

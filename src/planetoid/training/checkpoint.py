@@ -1,4 +1,4 @@
-"""Checkpoints: written at intervals, atomically; a killed training goes on from the last one."""
+"""``Checkpoint``: written at intervals, atomically; a killed training resumes from the last one."""
 
 from __future__ import annotations
 
@@ -6,105 +6,128 @@ import json
 import os
 import shutil
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from typing import TYPE_CHECKING, ClassVar
 
 from planetoid.errors import DataError
+from planetoid.parameters import Constraints, Real
+from planetoid.training.callbacks import Callback
+from planetoid.utils.atomic import sync_file
 
 if TYPE_CHECKING:
-    from planetoid.training.trainer import Training
+    from planetoid.training.loss import Tensors
+    from planetoid.training.trainer import Trainer
 
 __all__ = ["Checkpoint"]
 
 VERSION = 1
 
 
-class Checkpoint:
-    """A folder with one checkpoint, ``current/``, replaced as a whole.
+@dataclass
+class Checkpoint(Callback):
+    """Keep a checkpoint in a folder; the same ``fit`` resumes from it after an interruption, with the same result.
+
+    A checkpoint belongs to one call: its fingerprint covers the data and every parameter that changes the result. The
+    checkpoint of another call is refused, so that nothing is ever continued by mistake.
 
     Parameters
     ----------
-    directory : path
-    fingerprint : str
-        What the call is: a digest of data and parameters. A checkpoint of
-        another call is refused.
-    every : float, default 30
+    path : path
+        The folder; ``current/`` in it is replaced as a whole.
+    every : float
         Seconds between two writes; 0 writes after every step.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> pl.Checkpoint("run1", every=60)
+    Checkpoint(path='run1', every=60)
     """
 
-    def __init__(self, directory: str | Path, fingerprint: str, every: float = 30.0) -> None:
-        self.directory, self.fingerprint, self.every = Path(directory), fingerprint, every
-        self._written = time.monotonic()
+    path: str | Path
+    every: float = 30.0
+    _written: float = field(default=0.0, init=False, repr=False, compare=False)  # when, in seconds
+    _fingerprint: str = field(default="", init=False, repr=False, compare=False)
 
-    def resume(self, training: Training) -> bool:
-        """Take up the last checkpoint, if there is one."""
-        self._settle()
-        folder = self.directory / "current"
-        if not folder.is_dir():
-            return False
+    constraints: ClassVar[Constraints] = {"path": (str, Path), "every": Real(0)}
+
+    def on_train_begin(self, trainer: Trainer) -> None:
+        self._written, self._fingerprint = time.monotonic(), trainer.fingerprint()
+        self._finish_exchange()
+        folder = Path(self.path) / "current"
+        if folder.is_dir():
+            self._resume(trainer, folder)
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        if trainer.finished or time.monotonic() - self._written >= self.every:
+            self.write(trainer)
+            self._written = time.monotonic()
+
+    def _resume(self, trainer: Trainer, folder: Path) -> None:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
         try:
-            data = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+            document = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
             state = load_file(folder / "state.safetensors")
             best = folder / "best.safetensors"
             snapshot = load_file(best) if best.exists() else None
         except (OSError, ValueError, SafetensorError) as error:
+            raise _damaged(folder, error) from None
+        found = (document.get("version"), document.get("fingerprint")) if isinstance(document, dict) else None
+        if found != (VERSION, self._fingerprint):
             raise DataError(
-                f"the checkpoint in {folder} is damaged ({error}); remove the folder to start anew"
-            ) from None
-        if not isinstance(data, dict) or data.get("version") != VERSION or data.get("fingerprint") != self.fingerprint:
-            raise DataError(
-                f"the checkpoint in {folder} belongs to another training (other data, parameters or version); "
-                "give another folder, or remove this one to start anew"
+                "the checkpoint belongs to another training (other data, parameters or version)",
+                hint="choose another folder, or remove this one to start anew",
+                path=folder,
             )
         try:
-            training.take_up(data["training"], state, snapshot)
+            trainer.resume(document["training"], state, snapshot)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise DataError(
-                f"the checkpoint in {folder} is damaged ({error}); remove the folder to start anew"
-            ) from None
-        return True
+            raise _damaged(folder, error) from None
 
-    def maybe_write(self, training: Training, finished: bool) -> None:
-        """Write if it is time to."""
-        if finished or time.monotonic() - self._written >= self.every:
-            self.write(training)
-            self._written = time.monotonic()
-
-    def write(self, training: Training) -> None:
-        """Write a checkpoint to the side and let it take the place of the last."""
-        aside, current, old = (self.directory / name for name in ("next", "current", "previous"))
+    def write(self, trainer: Trainer) -> None:
+        """Write a checkpoint beside the current one and exchange the two."""
+        following, current, previous = self._folders()
         try:
-            shutil.rmtree(aside, ignore_errors=True)
-            aside.mkdir(parents=True)
-            _save(training.state(), aside / "state.safetensors")
-            if training.snapshot is not None:
-                _save(training.snapshot, aside / "best.safetensors")
-            document = {"version": VERSION, "fingerprint": self.fingerprint, "training": training.progress_data()}
-            _write_text(aside / "progress.json", json.dumps(document))
-            (aside / "complete").touch()
-            shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(following, ignore_errors=True)
+            following.mkdir(parents=True)
+            _save(trainer.state(), following / "state.safetensors")
+            if trainer.snapshot is not None:
+                _save(trainer.snapshot, following / "best.safetensors")
+            document = {"version": VERSION, "fingerprint": self._fingerprint, "training": trainer.progress()}
+            _write_text(following / "progress.json", json.dumps(document))
+            (following / "complete").touch()
+            shutil.rmtree(previous, ignore_errors=True)
             if current.exists():
-                os.rename(current, old)
-            os.rename(aside, current)
-            shutil.rmtree(old, ignore_errors=True)
+                os.rename(current, previous)
+            os.rename(following, current)
+            shutil.rmtree(previous, ignore_errors=True)
         except OSError as error:
-            raise DataError(f"cannot write a checkpoint to {self.directory}: {error.strerror or error}") from None
+            raise DataError(f"cannot write the checkpoint: {error.strerror or error}", path=self.path) from None
 
-    def _settle(self) -> None:
-        """Finish or undo an exchange that was cut short between its two renames."""
-        aside, current, old = (self.directory / name for name in ("next", "current", "previous"))
+    def _finish_exchange(self) -> None:
+        """Complete or undo an exchange that was interrupted between its two renames."""
+        following, current, previous = self._folders()
         if not current.exists():
-            if (aside / "complete").exists():
-                os.rename(aside, current)
-            elif old.exists():
-                os.rename(old, current)
+            if (following / "complete").exists():
+                os.rename(following, current)
+            elif previous.exists():
+                os.rename(previous, current)
+
+    def _folders(self) -> tuple[Path, Path, Path]:
+        folder = Path(self.path)
+        return folder / "next", folder / "current", folder / "previous"
 
 
-def _save(tensors: dict[str, torch.Tensor], path: Path) -> None:
+def _damaged(folder: Path, error: Exception) -> DataError:
+    return DataError(f"the checkpoint is damaged ({error})", hint="remove the folder to start anew", path=folder)
+
+
+def _save(tensors: Tensors, path: Path) -> None:
+    from safetensors.torch import save_file
+
     seen: set[int] = set()
     written = {}
     for name, value in tensors.items():
@@ -114,14 +137,9 @@ def _save(tensors: dict[str, torch.Tensor], path: Path) -> None:
         seen.add(plain.data_ptr())
         written[name] = plain
     save_file(written, path)
-    _sync(path)
+    sync_file(path)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-    _sync(path)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    sync_file(path)

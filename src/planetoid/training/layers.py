@@ -9,13 +9,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from planetoid.errors import ParameterError
 from planetoid.training.batches import Batch, SparseBatch
 from planetoid.training.randomness import StepRandom
 
-__all__ = ["ACTIVATIONS", "Branch", "InputLinear"]
+__all__ = ["ACTIVATIONS", "Branch", "InputLinear", "SparseParameter"]
 
-# Above so many inputs a dense gradient of the first layer would cost more than the step itself.
+# From this number of inputs a dense gradient of the first layer would cost more than the step itself.
 SPARSE_GRADIENT_FROM = 50_000
 
 
@@ -29,7 +28,7 @@ def linear(h: torch.Tensor) -> torch.Tensor:
     return h
 
 
-ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {  # named in settings.ACTIVATIONS
     "relu": torch.relu,
     "tanh": torch.tanh,
     "softmax": softmax,
@@ -37,11 +36,15 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+class SparseParameter(nn.Parameter):
+    """A parameter whose gradient holds only the rows that a batch touched."""
+
+
 class InputLinear(nn.Module):
     """A linear layer that takes dense rows or a :class:`SparseBatch`.
 
-    With ``sparse_input`` it is trained on sparse batches alone; then, if it is
-    wide, the gradient of its weights has only the rows of columns that occurred.
+    With ``sparse_input`` it is trained on sparse batches alone; then, if it has many inputs, the gradient of its
+    weights holds only the rows of columns that occurred.
     """
 
     def __init__(
@@ -49,11 +52,11 @@ class InputLinear(nn.Module):
     ) -> None:
         super().__init__()
         bound = (6.0 / (n_inputs + n_outputs)) ** 0.5
-        weight = torch.rand(n_inputs, n_outputs, generator=random.generator, device=random.generator.device)
-        self.weight = nn.Parameter(weight.mul_(2 * bound).sub_(bound))
-        self.bias = nn.Parameter(torch.zeros(n_outputs, device=weight.device)) if bias else None
+        weight = torch.rand(n_inputs, n_outputs, generator=random.generator, device=random.device)
         self.sparse_gradient = sparse_input and n_inputs >= SPARSE_GRADIENT_FROM
-        self.weight.sparse_gradient = self.sparse_gradient  # type: ignore[attr-defined]  # for the optimisers
+        kind = SparseParameter if self.sparse_gradient else nn.Parameter
+        self.weight = kind(weight.mul_(2 * bound).sub_(bound))
+        self.bias = nn.Parameter(torch.zeros(n_outputs, device=weight.device)) if bias else None
 
     def forward(self, rows: Batch) -> torch.Tensor:
         if isinstance(rows, SparseBatch):
@@ -71,7 +74,7 @@ class InputLinear(nn.Module):
 
 
 class Branch(nn.Module):
-    """Some layers in a row; with ``n_layers=0`` the input itself."""
+    """Several layers in a row; with ``n_layers=0`` the input itself."""
 
     def __init__(
         self,
@@ -84,8 +87,6 @@ class Branch(nn.Module):
         sparse_input: bool = False,
     ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ParameterError(f"activation={activation!r}; it is one of {', '.join(ACTIVATIONS)}")
         sizes = [n_inputs] + [width] * n_layers
         self.layers = nn.ModuleList(
             InputLinear(size, following, random, sparse_input=sparse_input and number == 0)
@@ -94,17 +95,17 @@ class Branch(nn.Module):
         self.activation, self.dropout, self.n_outputs = ACTIVATIONS[activation], dropout, sizes[-1]
 
     def forward(self, rows: Batch, random: StepRandom | None = None) -> tuple[Batch, list[torch.Tensor]]:
-        """Return the last layer's output and all hidden ones; dropout where ``random`` is given."""
+        """Return the last layer's output and all hidden ones; with dropout where ``random`` is given."""
         hidden: list[torch.Tensor] = []
-        rows = self.dropped(rows, random)
+        rows = self.drop(rows, random)
         for layer in self.layers:
-            rows = self.activation(layer(rows))
-            hidden.append(rows)
-            rows = self.dropped(rows, random)
+            h = self.activation(layer(rows))
+            hidden.append(h)
+            rows = self.drop(h, random)
         return rows, hidden
 
-    def dropped(self, rows: Batch, random: StepRandom | None) -> Batch:
-        """Apply dropout, to the entries of a sparse batch alone."""
+    def drop(self, rows: Batch, random: StepRandom | None) -> Batch:
+        """Apply dropout; to the stored entries only of a sparse batch."""
         if random is None or self.dropout == 0:
             return rows
         if isinstance(rows, SparseBatch):

@@ -1,63 +1,92 @@
-"""Optimisers by name, and their state as tensors."""
+"""Optimizers by name, and their state as tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import nn
 
-from planetoid.errors import ParameterError
-from planetoid.training.pair_loss import LazyAdam
+from planetoid.engine.pair_kernels import adam_on_rows
+from planetoid.training.layers import SparseParameter
+from planetoid.training.loss import Tensors
 
-__all__ = ["OPTIMIZERS", "Optimizers"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-OPTIMIZERS: dict[str, Any] = {
+__all__ = ["LazyAdam", "NamedOptimizer", "Optimizer"]
+
+
+Group: TypeAlias = "dict[str, Any]"  # parameters and their learning rate, as torch takes them
+
+
+class Optimizer(Protocol):
+    """What a loss needs of the optimizer of some parameters."""
+
+    def zero_grad(self) -> None: ...
+
+    def step(self) -> None: ...
+
+    def state(self) -> Tensors:
+        """Return everything that the optimizer keeps between steps, without copying."""
+
+    def restore(self, state: Tensors) -> None: ...
+
+
+def _momentum(groups: list[Group], weight_decay: float = 0.0) -> torch.optim.Optimizer:
+    return torch.optim.SGD(groups, momentum=0.9, weight_decay=weight_decay)
+
+
+def _adam(groups: list[Group], weight_decay: float = 0.0) -> torch.optim.Optimizer:
+    return torch.optim.Adam(groups, fused=True, weight_decay=weight_decay)  # one pass over memory instead of ten
+
+
+def _adamw(groups: list[Group], weight_decay: float = 0.0) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(groups, fused=True, weight_decay=weight_decay)
+
+
+FACTORIES: dict[str, Callable[..., torch.optim.Optimizer]] = {  # named in settings.OPTIMIZERS
     "sgd": torch.optim.SGD,
-    "momentum": lambda parameters, **options: torch.optim.SGD(parameters, momentum=0.9, **options),
+    "momentum": _momentum,
     "adagrad": torch.optim.Adagrad,
     "rmsprop": torch.optim.RMSprop,
-    # one pass over the memory of a table instead of ten
-    "adam": lambda parameters, **options: torch.optim.Adam(parameters, fused=True, **options),
-    "adamw": lambda parameters, **options: torch.optim.AdamW(parameters, fused=True, **options),
+    "adam": _adam,
+    "adamw": _adamw,
 }
 
 
-class Optimizers:
-    """One optimiser for ordinary parameters and, where needed, one for those with sparse gradients.
+class NamedOptimizer:
+    """One torch optimizer for ordinary parameters and, where needed, one for those with sparse gradients.
 
-    A parameter has a sparse gradient if it carries the attribute
-    ``sparse_gradient``; SGD and Adagrad take them as they are, all others leave
-    them to ``LazyAdam`` (``SparseAdam`` on a device). Weight decay does not reach them.
+    SGD and Adagrad take the sparse gradient of a :class:`SparseParameter` as it is; all others leave such parameters
+    to :class:`LazyAdam` (``SparseAdam`` on a device). Weight decay does not apply to them.
 
     Parameters
     ----------
     name : str
-        One of ``OPTIMIZERS``.
-    groups : pairs of parameters and a rate
-        The learning rate of each group; at rate 0 a group stays as it is.
+        One of ``settings.OPTIMIZERS``.
+    groups : pairs of parameters and a learning rate
+        At a learning rate of 0 a group stays as it is.
     weight_decay : float
     """
 
     def __init__(self, name: str, *groups: tuple[Iterable[nn.Parameter], float], weight_decay: float = 0.0) -> None:
-        if name not in OPTIMIZERS:
-            raise ParameterError(f"optimizer={name!r}; it is one of {', '.join(OPTIMIZERS)}")
-        dense: list[dict[str, Any]] = []
-        thin: list[dict[str, Any]] = []
-        for parameters, rate in groups:
-            moved = list(parameters) if rate > 0 else []
-            for kind, is_thin in ((dense, False), (thin, True)):
-                some = [p for p in moved if getattr(p, "sparse_gradient", False) == is_thin]
+        dense: list[Group] = []
+        sparse: list[Group] = []
+        for parameters, learning_rate in groups:
+            moved = list(parameters) if learning_rate > 0 else []
+            for kind, is_sparse in ((dense, False), (sparse, True)):
+                some = [parameter for parameter in moved if isinstance(parameter, SparseParameter) == is_sparse]
                 if some:
-                    kind.append({"params": some, "lr": rate})
+                    kind.append({"params": some, "lr": learning_rate})
         self.members: list[torch.optim.Optimizer] = []
         if dense:
-            self.members.append(OPTIMIZERS[name](dense, weight_decay=weight_decay))
-        if thin:
-            on_cpu = all(p.device.type == "cpu" for group in thin for p in group["params"])
-            adam = LazyAdam if on_cpu else torch.optim.SparseAdam
-            self.members.append((OPTIMIZERS[name] if name in ("sgd", "adagrad") else adam)(thin))
+            self.members.append(FACTORIES[name](dense, weight_decay=weight_decay))
+        if sparse:
+            on_cpu = all(parameter.device.type == "cpu" for group in sparse for parameter in group["params"])
+            lazy = LazyAdam if on_cpu else torch.optim.SparseAdam
+            self.members.append((FACTORIES[name] if name in ("sgd", "adagrad") else lazy)(sparse))
 
     def zero_grad(self) -> None:
         for member in self.members:
@@ -67,8 +96,8 @@ class Optimizers:
         for member in self.members:
             member.step()
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return everything that an optimiser remembers."""
+    def state(self) -> Tensors:
+        """Return everything that the optimizers keep between steps."""
         return {
             f"{number}.{index}.{name}": value if torch.is_tensor(value) else torch.tensor(value)
             for number, member in enumerate(self.members)
@@ -77,14 +106,43 @@ class Optimizers:
             if value is not None
         }
 
-    def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Take a former :meth:`state` back."""
+    def restore(self, state: Tensors) -> None:
+        """Load a former :meth:`state`."""
         for number, member in enumerate(self.members):
-            kept: dict[int, dict[str, Any]] = {}
-            for place, value in state.items():
-                owner, index, name = place.split(".", 2)
+            kept: dict[int, dict[str, torch.Tensor | int]] = {}
+            for key, value in state.items():
+                owner, index, name = key.split(".", 2)
                 if int(owner) == number:
                     # LazyAdam and SparseAdam count their steps in an int; a tensor would give other bits.
                     counted = name == "step" and not value.is_floating_point()
                     kept.setdefault(int(index), {})[name] = int(value) if counted else value.clone()
             member.load_state_dict({"state": kept, "param_groups": member.state_dict()["param_groups"]})
+
+
+class LazyAdam(torch.optim.Optimizer):
+    """Adam that moves only the rows that a sparse gradient has, like ``SparseAdam``, in one compiled pass."""
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter] | list[Group],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            for table in group["params"]:
+                if table.grad is None:
+                    continue
+                gradient, state = table.grad.coalesce(), self.state[table]
+                if not state:
+                    state.update(step=0, exp_avg=torch.zeros_like(table), exp_avg_sq=torch.zeros_like(table))
+                state["step"] += 1
+                adam_on_rows(
+                    table.detach().numpy(), state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(),
+                    gradient.indices()[0].numpy(), gradient.values().numpy(),
+                    group["lr"], group["betas"][0], group["betas"][1], group["eps"], state["step"],
+                )  # fmt: skip

@@ -1,267 +1,276 @@
-"""Algorithm 2 of the paper: pre-training on L_u, then supervised and context steps in alternation."""
+"""Algorithm 2 of the paper: pre-training, then steps on several losses, in alternation or on their weighted sum."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-
-from planetoid.training.callbacks import Callback, Record
+from planetoid.training.callbacks import Callback, EarlyStopping, ProgressBar, Record
 from planetoid.training.checkpoint import Checkpoint
+from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
+from planetoid.utils.hashing import sha256_of_arrays
 
-__all__ = ["ContextTask", "Schedule", "SupervisedTask", "Training"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-Tensors = dict[str, torch.Tensor]
+__all__ = ["Phase", "Progress", "Schedule", "Trainer", "steps_of_iteration"]
 
+PRETRAIN_PIECES = 50  # records, checkpoints and moves of the progress bar during pre-training
 
-class SupervisedTask(Protocol):
-    """L_s: the labelled nodes."""
-
-    def gradient(self, step: int) -> float:
-        """Compute the gradient of one batch and return the loss."""
-
-    def apply(self) -> None:
-        """Take the gradient step."""
-
-    def evaluate(self) -> Record:
-        """Return what can be measured on the validation labels; empty without any."""
-
-    def state(self) -> Tensors:
-        """Return everything that changes, without copying."""
-
-    def restore(self, state: Tensors) -> None:
-        """Take a former state back, in place."""
-
-
-class ContextTask(Protocol):
-    """L_u: contexts drawn by Algorithm 1."""
-
-    n_pretrain: int
-    pairs_per_batch: float
-    pairs_per_step: float
-
-    def pretrain(self, first: int, last: int) -> float:
-        """Take the pre-training batches ``first`` to ``last``; return the mean loss."""
-
-    def step(self, number: int) -> float:
-        """Take the context step of that number; return the mean loss."""
-
-    def summed_step(self, number: int, weight: float) -> float:
-        """Take the part of a step on L_s + weight L_u that is L_u's.
-
-        Called between ``gradient`` and ``apply`` of L_s: what both losses share
-        and L_s steps on only gets its gradient added here.
-        """
-
-    def state(self) -> Tensors: ...
-
-    def restore(self, state: Tensors) -> None: ...
+Progress: TypeAlias = "dict[str, object]"
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How many steps of each kind.
+    """Which steps are taken.
 
     Attributes
     ----------
     steps : int
-        Turns of Algorithm 2's loop.
-    T1, T2 : float
-        Supervised and context steps in a turn; 0.1 is one in ten turns.
-    lambda_ : float or None
-        If given, a turn is one step on L_s + lambda L_u instead.
+        Iterations of Algorithm 2's loop.
+    per_iteration : tuple of float
+        Steps per iteration on each loss in turn (T1, T2); 0.1 is one step in ten iterations.
+    weights : tuple of float or None
+        If given, an iteration is instead one step on the sum of the losses, weighted by these.
     evaluate_every : int
-        Turns between two records.
+        Iterations between two records.
     """
 
     steps: int
-    T1: float = 1.0
-    T2: float = 1.0
-    lambda_: float | None = None
+    per_iteration: tuple[float, ...] = ()
+    weights: tuple[float, ...] | None = None
     evaluate_every: int = 10
-    pretrain_pieces: int = 50
 
 
-class Training:
-    """Runs Algorithm 2; everything about its progress is plain data, so it can stop and go on.
+class Phase(NamedTuple):
+    """What the trainer is doing, for a progress bar."""
+
+    name: str
+    done: int
+    total: int
+
+
+class Trainer:
+    """Runs Algorithm 2 over a list of losses; its progress is plain data, so that it can stop and resume.
 
     Parameters
     ----------
-    supervised, context : the two losses
+    losses : list of Loss
+        In the order of their steps; names are unique.
     schedule : Schedule
     callbacks : list of Callback
-    checkpoint : Checkpoint or None
-        Where and how often to write; a former one of the same call is taken up.
+        With validation labels and no :class:`EarlyStopping` among them, one with default parameters is added.
+    name : str
+        Shown beside the progress bar.
+    verbose : int
+        Whether a progress bar is shown.
+    fingerprint : callable, optional
+        Returns a digest of data and parameters, by which a checkpoint knows its training.
+
+    Attributes
+    ----------
+    step : int
+        Iterations done.
+    pretrained : int
+        Pre-training batches done.
+    history : list of dict
+        One record per piece of pre-training and one per evaluation.
+    stopped : bool
     """
 
     def __init__(
         self,
-        supervised: SupervisedTask,
-        context: ContextTask | None,
+        losses: Sequence[Loss],
         schedule: Schedule,
         callbacks: Sequence[Callback] = (),
-        checkpoint: Checkpoint | None = None,
-        what: str = "training",
+        *,
+        name: str = "training",
+        verbose: int = 0,
+        fingerprint: Callable[[], str] | None = None,
     ) -> None:
-        self.supervised, self.context, self.schedule = supervised, context, schedule
-        self.callbacks, self.checkpoint, self.what = list(callbacks), checkpoint, what
-        self.pretrained = 0  # batches
-        self.step = 0  # turns
+        self.losses, self.schedule, self.name = list(losses), schedule, name
+        given = list(callbacks)
+        if any(loss.has_validation for loss in losses) and not any(isinstance(one, EarlyStopping) for one in given):
+            given.insert(0, EarlyStopping())
+        # A checkpoint is written when the others have reacted to a step, and is resumed when they have been reset.
+        given.sort(key=lambda callback: isinstance(callback, Checkpoint))
+        self.callbacks: list[Callback] = [*given, ProgressBar(verbose)]
+        self._fingerprint = fingerprint
+        self.pretrained, self.step, self.stopped = 0, 0, False
         self.history: list[Record] = []
-        self.stopped = False
-        self._snapshot: Tensors | None = None
+        self.snapshot: Tensors | None = None
         self._pairs, self._seconds = 0.0, 0.0
 
     # ---- Algorithm 2 ----------------------------------------------------------
 
     def run(self) -> None:
-        """Train to the end of the budget, or until a callback stops it."""
-        if self.checkpoint is not None:
-            self.checkpoint.resume(self)
-        self._call("on_train_begin")
+        """Train to the end of the schedule, or until a callback stops it."""
+        for callback in self.callbacks:
+            callback.on_train_begin(self)
         try:
             self._pretrain()
-            while self.step < self.schedule.steps and not self.stopped:
-                loss, context_loss = self._turn(self.step)
+            while not self.finished:
+                values = self._iterate(self.step)
                 self.step += 1
                 if self.step % self.schedule.evaluate_every == 0 or self.step == self.schedule.steps:
-                    losses = {"step": self.step, "loss": loss, "context_loss": context_loss}
-                    self._record(losses | self.supervised.evaluate())
-                self._call("on_step_end")
-                self._write_checkpoint()
+                    record: Record = {"step": self.step, **values}
+                    for loss in self.losses:
+                        record |= loss.evaluate()
+                    self._record(record)
+                self._end_step()
         finally:
-            self._call("on_train_end")
+            for callback in self.callbacks:
+                callback.on_train_end(self)
 
     def _pretrain(self) -> None:
-        """Optimise L_u alone, piece by piece."""
-        if self.context is None:
-            return
-        total = self.context.n_pretrain
-        piece = max(1, -(-total // self.schedule.pretrain_pieces))
-        while self.pretrained < total:
-            last = min(total, self.pretrained + piece)
-            started = time.perf_counter()
-            loss = self.context.pretrain(self.pretrained, last)
-            self._count_pairs((last - self.pretrained) * self.context.pairs_per_batch, started)
-            self.pretrained = last
-            self._record({"step": 0, "pretrained": last / total, "context_loss": loss})
-            self._call("on_step_end")
-            self._write_checkpoint()
+        """Optimise each loss that asks for it alone, piece by piece."""
+        before = 0  # batches of the losses that are done
+        for loss in self.losses:
+            total = loss.n_pretrain
+            piece = max(1, -(-total // PRETRAIN_PIECES))
+            while self.pretrained < before + total:
+                first = self.pretrained - before
+                last = min(total, first + piece)
+                started = time.perf_counter()
+                value = loss.pretrain(first, last)
+                self._count_pairs((last - first) * loss.pairs_per_batch, started)
+                self.pretrained = before + last
+                self._record({"step": 0, "pretrained": last / total, loss.name: value})
+                self._end_step()
+            before += total
 
-    def _turn(self, turn: int) -> tuple[float | None, float | None]:
-        """T1 supervised steps, then T2 context steps; or one step on the summed loss."""
-        plan = self.schedule
-        loss = context_loss = None
-        if plan.lambda_ is not None:
-            loss = self.supervised.gradient(turn)
-            if self.context is not None and plan.lambda_ > 0:
-                context_loss = self._context_step(turn, plan.lambda_)
-            self.supervised.apply()
-            return loss, context_loss
-        for number in steps_of_turn(plan.T1, turn):
-            loss = self.supervised.gradient(number)
-            self.supervised.apply()
-        if self.context is not None:
-            for number in steps_of_turn(plan.T2, turn):
-                context_loss = self._context_step(number, None)
-        return loss, context_loss
+    def _iterate(self, iteration: int) -> Record:
+        """Take the steps of one iteration; return the last value of each loss, None where no step was taken."""
+        if self.schedule.weights is not None:
+            return self._summed_step(iteration, self.schedule.weights)
+        values: Record = {}
+        for loss, rate in zip(self.losses, self.schedule.per_iteration, strict=True):
+            values[loss.name] = None
+            for number in steps_of_iteration(rate, iteration):
+                started = time.perf_counter()
+                values[loss.name] = loss.step(number)
+                self._count_pairs(loss.pairs_per_step, started)
+        return values
 
-    def _context_step(self, number: int, weight: float | None) -> float:
-        assert self.context is not None
-        started = time.perf_counter()
-        loss = self.context.step(number) if weight is None else self.context.summed_step(number, weight)
-        self._count_pairs(self.context.pairs_per_step, started)
-        return loss
-
-    def _record(self, record: Record) -> None:
-        self.history.append(record)
-        self._call("on_record", record)
+    def _summed_step(self, number: int, weights: Sequence[float]) -> Record:
+        """Take one step on the weighted sum of the losses."""
+        values: Record = {}
+        for loss in self.losses:
+            loss.zero_grad()
+        for loss, weight in zip(self.losses, weights, strict=True):
+            values[loss.name] = None
+            if weight > 0:
+                started = time.perf_counter()
+                values[loss.name] = loss.add_gradient(number, weight)
+                self._count_pairs(loss.pairs_per_step, started)
+        for loss in self.losses:
+            loss.apply()
+        return values
 
     # ---- for callbacks --------------------------------------------------------
 
+    @property
+    def finished(self) -> bool:
+        """Whether there is no iteration left."""
+        return self.stopped or self.step >= self.schedule.steps
+
     def stop_early(self) -> None:
-        """End after this turn."""
+        """End after this iteration."""
         self.stopped = True
 
     def keep_snapshot(self) -> None:
-        """Remember the parameters as they are."""
-        self._snapshot = {name: value.clone() for name, value in self.state().items()}
+        """Copy the parameters as they are now."""
+        self.snapshot = {name: value.clone() for name, value in self.state().items()}
 
-    def return_to_snapshot(self) -> None:
-        """Go back to the parameters remembered last, if any."""
-        if self._snapshot is not None:
-            self.restore(self._snapshot)
+    def restore_snapshot(self) -> None:
+        """Load the parameters that were copied last, if any."""
+        if self.snapshot is not None:
+            self.restore(self.snapshot)
 
-    def phase(self) -> tuple[str, int, int]:
+    def phase(self) -> Phase:
         """Return what is going on, how much of it is done, and of how much."""
-        total = self.context.n_pretrain if self.context is not None else 0
+        total = sum(loss.n_pretrain for loss in self.losses)
         if self.pretrained < total:
-            return f"{self.what}: pre-training", self.pretrained, total
-        return self.what, self.step, self.schedule.steps
+            return Phase(f"{self.name}: pre-training", self.pretrained, total)
+        return Phase(self.name, self.step, self.schedule.steps)
 
     def pairs_per_second(self) -> float:
+        """Return the mean throughput of context pairs."""
         return self._pairs / self._seconds if self._seconds else 0.0
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that the result depends on: data, parameters and some callbacks."""
+        parts = ["" if self._fingerprint is None else self._fingerprint()]
+        parts += [callback.fingerprint() for callback in self.callbacks]
+        return sha256_of_arrays([], "\n".join(parts).encode())
 
     # ---- state ----------------------------------------------------------------
 
     def state(self) -> Tensors:
         """Return all tensors that training changes, without copying them."""
-        state = {f"supervised.{name}": value for name, value in self.supervised.state().items()}
-        if self.context is not None:
-            state |= {f"context.{name}": value for name, value in self.context.state().items()}
+        state: Tensors = {}
+        for loss in self.losses:
+            state |= with_prefix(f"{loss.name}.", loss.state())
         return state
 
     def restore(self, state: Tensors) -> None:
-        """Take tensors of :meth:`state` back."""
-        for prefix, task in (("supervised.", self.supervised), ("context.", self.context)):
-            if task is not None:
-                task.restore({name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)})
+        """Load tensors of :meth:`state`."""
+        for loss in self.losses:
+            loss.restore(without_prefix(f"{loss.name}.", state))
 
-    def progress_data(self) -> dict[str, Any]:
-        """Return where the training is, as plain data for a checkpoint."""
+    def progress(self) -> Progress:
+        """Return how far the training is, as plain data for a checkpoint."""
         return {
             "pretrained": self.pretrained,
             "step": self.step,
             "stopped": self.stopped,
             "history": self.history,
-            "callbacks": [[type(callback).__name__, callback.state()] for callback in self.callbacks],
+            "callbacks": [{"class": type(one).__name__, "state": one.state()} for one in self.callbacks],
         }
 
-    def take_up(self, data: dict[str, Any], state: Tensors, snapshot: Tensors | None) -> None:
-        """Go on from a checkpoint."""
-        self.pretrained, self.step, self.stopped = data["pretrained"], data["step"], data["stopped"]
-        self.history = data["history"]
-        kept = list(data["callbacks"])
+    def resume(self, progress: Mapping[str, object], state: Tensors, snapshot: Tensors | None) -> None:
+        """Continue from a checkpoint."""
+        match progress:
+            case {
+                "pretrained": int(pretrained),
+                "step": int(step),
+                "stopped": bool(stopped),
+                "history": list(history),
+                "callbacks": list(saved),
+            }:
+                self.pretrained, self.step, self.stopped, self.history = pretrained, step, stopped, history
+            case _:
+                raise ValueError("its progress is incomplete")
         for callback in self.callbacks:  # others may have been added or left out since
-            found = next((one for one in kept if one[0] == type(callback).__name__), None)
-            if found is not None:
-                kept.remove(found)
-                callback.restore(found[1])
+            own = next((one for one in saved if one["class"] == type(callback).__name__), None)
+            if own is not None:
+                saved.remove(own)
+                callback.restore(own["state"])
         self.restore(state)
-        self._snapshot = snapshot
+        self.snapshot = snapshot
 
-    @property
-    def snapshot(self) -> Tensors | None:
-        return self._snapshot
+    def _record(self, record: Record) -> None:
+        self.history.append(record)
+        for callback in self.callbacks:
+            callback.on_record(self, record)
 
-    def _write_checkpoint(self) -> None:
-        if self.checkpoint is not None:
-            finished = self.stopped or self.step == self.schedule.steps
-            self.checkpoint.maybe_write(self, finished)
+    def _end_step(self) -> None:
+        for callback in self.callbacks:
+            callback.on_step_end(self)
 
     def _count_pairs(self, n_pairs: float, started: float) -> None:
-        self._pairs += n_pairs
-        self._seconds += time.perf_counter() - started
-
-    def _call(self, hook: str, *arguments: Any) -> None:
-        for callback in self.callbacks:
-            getattr(callback, hook)(self, *arguments)
+        if n_pairs:
+            self._pairs += n_pairs
+            self._seconds += time.perf_counter() - started
 
 
-def steps_of_turn(rate: float, turn: int) -> range:
-    """Return the numbers of the steps that belong to a turn, where there are ``rate`` a turn on average."""
-    return range(floor(turn * rate + 1e-9), floor((turn + 1) * rate + 1e-9))
+def steps_of_iteration(rate: float, iteration: int) -> range:
+    """Return the numbers of the steps of one iteration, where there are ``rate`` steps per iteration on average.
+
+    >>> [list(steps_of_iteration(0.5, iteration)) for iteration in range(4)]
+    [[], [0], [], [1]]
+    """
+    return range(floor(iteration * rate + 1e-9), floor((iteration + 1) * rate + 1e-9))

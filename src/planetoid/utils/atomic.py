@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planetoid.errors import DataError
 
-__all__ = ["written_aside"]
+__all__ = ["sync_file", "written_aside"]
 
 
 @contextmanager
@@ -32,3 +32,9 @@ def written_aside(path: str | Path) -> Iterator[Path]:
         raise DataError(f"cannot write {target}: {error.strerror or error}") from None
     finally:
         aside.unlink(missing_ok=True)
+
+
+def sync_file(path: str | Path) -> None:
+    """Force a file's content to disk (``fsync``), so that a rename after it survives a power failure."""
+    with Path(path).open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Parameter objects of the Planetoid models: ``Training`` is Algorithm 2, ``Network`` is Equations 4 and 5."""
+"""Parameter objects of the Planetoid models: ``Training`` is Algorithm 2, ``Network`` Equations 4 and 5."""
 
 from __future__ import annotations
 

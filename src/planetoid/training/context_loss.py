@@ -1,0 +1,252 @@
+"""L_u (Equation 3): the context loss over embedding tables, and over embeddings that an encoder computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from planetoid.engine.pair_kernels import loss_of_pairs
+from planetoid.engine.sampler import ContextSampler, Pairs
+from planetoid.engine.skipgram import SkipGram
+from planetoid.training.batches import Batch, FeatureRows
+from planetoid.training.layers import SparseParameter
+from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
+from planetoid.training.optimizers import Optimizer
+from planetoid.training.randomness import StepRandom
+
+if TYPE_CHECKING:
+
+    class _Context(torch.autograd.function.FunctionCtx):
+        saved_tensors: tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+        shape: torch.Size
+        sparse: bool
+
+
+__all__ = ["EncoderContextLoss", "PairBatch", "TableContextLoss"]
+
+Indices = npt.NDArray[np.int64]
+
+
+class TableContextLoss(Loss):
+    """L_u over the tables e and w, by the compiled engine (or its torch counterpart on a device).
+
+    Parameters
+    ----------
+    pretraining, joint : SkipGram
+        Over the same tables; the first with a decaying learning rate, the second with a constant one.
+    w : tensor
+        The table of context parameters; e belongs to L_s.
+    pretrain : float
+        Walks per node during pre-training.
+    walks : int
+        N2, walks per joint step.
+    """
+
+    name = "context_loss"
+
+    def __init__(self, pretraining: SkipGram, joint: SkipGram, w: torch.Tensor, *, pretrain: float, walks: int) -> None:
+        self.pretraining, self.joint, self.w = pretraining, joint, w
+        self.n_pretrain = pretraining.n_batches(pretrain * len(w)) if pretrain > 0 else 0
+        self.batches_per_step = joint.n_batches(walks)
+        self.pairs_per_batch = float(joint.n_slots * joint.sampler.pairs_per_walk)
+        self.pairs_per_step = self.pairs_per_batch * self.batches_per_step
+        self.learning_rate = joint.learning_rate
+
+    def pretrain(self, first: int, last: int) -> float:
+        return float(self.pretraining.train(first, last, self.n_pretrain))
+
+    def zero_grad(self) -> None:
+        """Nothing: the engine holds no gradient."""
+
+    def add_gradient(self, number: int, weight: float) -> float:
+        # The engine moves the tables at once. In a weighted sum L_s has its gradient by then, so the two add up.
+        self.joint.learning_rate = self.joint.final_rate = self.learning_rate * weight
+        first = self.n_pretrain + number * self.batches_per_step
+        return float(self.joint.train(first, first + self.batches_per_step, 1))
+
+    def apply(self) -> None:
+        """Nothing: the tables have moved already."""
+
+    def state(self) -> Tensors:
+        return {"w": self.w}
+
+    def restore(self, state: Tensors) -> None:
+        self.w.copy_(state["w"])
+
+
+class PairBatch(NamedTuple):
+    """Pairs of one step, with the features of the nodes that occur as i."""
+
+    pairs: Pairs
+    share: npt.NDArray[np.float32]  # weight of each pair, summing to 1
+    x: Batch
+    centre: Indices  # row of x that is the i of each pair
+    contexts: Indices  # nodes that occur as c
+    context: Indices  # row of contexts that is the c of each pair
+
+
+class EncoderContextLoss(Loss):
+    """L_u with e_i = h(x_i): contexts train the encoder h and the table w.
+
+    Only nodes with features are ever i; walks pass through the others, and any node can be a context.
+
+    Parameters
+    ----------
+    sampler : ContextSampler
+    features : FeatureRows
+    has_features : array of bool
+        Which nodes may be i.
+    encode : callable
+        Maps a batch of features to embeddings; a generator as second argument turns dropout on.
+    w : parameter of shape (n_nodes, dimension)
+    encoder_optimizer, context_optimizer : Optimizer
+        Of the encoder's parameters and of w. In a weighted sum L_s takes the step of the encoder.
+    n_pretrain : int
+        Pre-training steps.
+    walks : int
+        N2, walks per step.
+    random : StepRandom
+    prefetch : bool
+        Whether a second thread draws the next batch during a step; the result is the same.
+    """
+
+    name = "context_loss"
+
+    def __init__(
+        self,
+        sampler: ContextSampler,
+        features: FeatureRows,
+        has_features: npt.NDArray[np.bool_],
+        encode: Callable[[Batch, StepRandom | None], torch.Tensor],
+        w: nn.Parameter,
+        encoder_optimizer: Optimizer,
+        context_optimizer: Optimizer,
+        *,
+        n_pretrain: int,
+        walks: int,
+        random: StepRandom,
+        prefetch: bool = False,
+    ) -> None:
+        self.sampler, self.features, self.has_features = sampler, features, has_features
+        self.encode, self.w, self.random = encode, w, random
+        self.encoder_optimizer, self.context_optimizer = encoder_optimizer, context_optimizer
+        self.n_pretrain, self.walks = n_pretrain, walks
+        self.pairs_per_batch = self.pairs_per_step = float(walks * sampler.pairs_per_walk)
+        self._thread = ThreadPoolExecutor(1) if prefetch else None
+        self._coming: tuple[int, Future[PairBatch]] | None = None
+
+    def pretrain(self, first: int, last: int) -> float:
+        return sum(self._own_step(number) for number in range(first, last)) / max(1, last - first)
+
+    def zero_grad(self) -> None:
+        self.encoder_optimizer.zero_grad()
+        self.context_optimizer.zero_grad()
+
+    def add_gradient(self, number: int, weight: float) -> float:
+        return self._add_gradient(self.n_pretrain + number, weight)
+
+    def apply(self) -> None:
+        self.context_optimizer.step()
+
+    def step(self, number: int) -> float:
+        return self._own_step(self.n_pretrain + number)
+
+    def _own_step(self, draw: int) -> float:
+        self.zero_grad()
+        value = self._add_gradient(draw, 1.0)
+        self.encoder_optimizer.step()
+        self.apply()
+        return value
+
+    def _add_gradient(self, draw: int, weight: float) -> float:
+        batch = self._next(draw)
+        if len(batch.pairs.i) == 0:
+            return 0.0
+        loss = self.loss(batch, self.random.at(draw + 1))
+        (loss * weight).backward()  # type: ignore[no-untyped-call]
+        return float(loss.detach())
+
+    def loss(self, batch: PairBatch, random: StepRandom | None) -> torch.Tensor:
+        """Return the weighted mean of -log sigma(gamma w_c . h(x_i)); with dropout where ``random`` is given."""
+        e = self.encode(batch.x, random)
+        sparse = isinstance(self.w, SparseParameter)
+        if e.device.type == "cpu":
+            loss: torch.Tensor = _PairLoss.apply(e.contiguous(), self.w, batch, sparse)  # type: ignore[no-untyped-call]
+            return loss
+        # Not e[centre]: the gradient of indexing adds rows up in whatever order the threads come.
+        e_rows = functional.embedding(torch.from_numpy(batch.centre).to(e.device), e)
+        w_rows = functional.embedding(torch.from_numpy(batch.pairs.c).to(e.device), self.w, sparse=sparse)
+        gamma = torch.from_numpy(batch.pairs.gamma.astype(np.float32)).to(e.device)
+        return context_loss_on_device(e_rows, w_rows, gamma, torch.from_numpy(batch.share).to(e.device))
+
+    def draw(self, number: int) -> PairBatch:
+        """Return batch ``number``: a pure function of the seed and the number."""
+        pairs = self.sampler.draw_walks(self.walks, number * self.walks)
+        keep = self.has_features[pairs.i]
+        if not keep.all():
+            pairs = Pairs(pairs.i[keep], pairs.c[keep], pairs.gamma[keep], pairs.weight[keep])
+        nodes, centre = np.unique(pairs.i, return_inverse=True)
+        contexts, context = np.unique(pairs.c, return_inverse=True)
+        share = pairs.weight / pairs.weight.sum() if len(pairs.i) else pairs.weight
+        return PairBatch(pairs, share, self.features.batch(nodes), centre, contexts, context)
+
+    def _next(self, number: int) -> PairBatch:
+        """Return batch ``number``, and let the second thread, if there is one, draw the following one."""
+        if self._thread is None:
+            return self.draw(number)
+        coming, self._coming = self._coming, None
+        batch = coming[1].result() if coming is not None and coming[0] == number else self.draw(number)
+        self._coming = number + 1, self._thread.submit(self.draw, number + 1)
+        return batch
+
+    def state(self) -> Tensors:
+        return {
+            "w": self.w.detach(),
+            **with_prefix("encoder.", self.encoder_optimizer.state()),
+            **with_prefix("contexts.", self.context_optimizer.state()),
+        }
+
+    def restore(self, state: Tensors) -> None:
+        with torch.no_grad():
+            self.w.copy_(state["w"])
+        self.encoder_optimizer.restore(without_prefix("encoder.", state))
+        self.context_optimizer.restore(without_prefix("contexts.", state))
+
+
+def context_loss_on_device(
+    e_rows: torch.Tensor, w_rows: torch.Tensor, gamma: torch.Tensor, weight: torch.Tensor
+) -> torch.Tensor:
+    """Return the sum of -weight log sigma(gamma w . e) over pairs of rows, in torch."""
+    return -(weight * functional.logsigmoid(gamma * (e_rows * w_rows).sum(dim=1))).sum()
+
+
+class _PairLoss(torch.autograd.Function):
+    """The context loss and its gradients in one compiled pass over the pairs; on the CPU."""
+
+    @staticmethod
+    def forward(ctx: _Context, e: torch.Tensor, w: torch.Tensor, batch: PairBatch, sparse: bool) -> torch.Tensor:
+        gradient_e = torch.zeros_like(e)
+        gradient_w = torch.zeros(len(batch.contexts), w.shape[1], dtype=w.dtype)
+        loss = loss_of_pairs(
+            e.detach().numpy(), batch.centre, w.detach().numpy(), batch.pairs.c, batch.context, batch.pairs.gamma,
+            batch.share, gradient_e.numpy(), gradient_w.numpy(),
+        )  # fmt: skip
+        ctx.save_for_backward(gradient_e, gradient_w, torch.from_numpy(batch.contexts))
+        ctx.shape, ctx.sparse = w.shape, sparse
+        return torch.tensor(loss, dtype=e.dtype)
+
+    @staticmethod
+    def backward(ctx: _Context, *factors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None, None]:
+        gradient_e, gradient_w, nodes = ctx.saved_tensors
+        (factor,) = factors
+        of_w = torch.sparse_coo_tensor(
+            nodes[None], gradient_w * factor, ctx.shape, is_coalesced=True, check_invariants=False
+        )
+        return gradient_e * factor, of_w if ctx.sparse else of_w.to_dense(), None, None

@@ -1,0 +1,187 @@
+"""L_s of Algorithm 2: the classification loss over batches of labelled nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from planetoid.data.dataset import Dataset
+from planetoid.training.batches import Batch, FeatureRows
+from planetoid.training.callbacks import Record
+from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
+from planetoid.training.network import Head
+from planetoid.training.optimizers import Optimizer
+from planetoid.training.randomness import StepRandom
+
+__all__ = ["Classifier", "EmbeddingTable", "SupervisedLoss", "TableClassifier"]
+
+Rows = npt.NDArray[np.int64]
+
+
+class Classifier(Protocol):
+    """A torch module that predicts the class of nodes, given as row numbers and a batch of their features."""
+
+    def loss(self, rows: Rows, x: Batch | None, y: torch.Tensor, random: StepRandom) -> torch.Tensor:
+        """Return the mean negative log-likelihood, with dropout."""
+
+    def log_probabilities(self, rows: Rows, x: Batch | None) -> torch.Tensor:
+        """Return log p(y) of each node, without dropout."""
+
+    def state_dict(self) -> Tensors: ...
+
+    def load_state_dict(self, state_dict: Tensors) -> object: ...
+
+
+class EmbeddingTable:
+    """Free embeddings e: a table whose rows take plain SGD steps on L_s, as an optimizer of them."""
+
+    def __init__(self, e: torch.Tensor, learning_rate: float) -> None:
+        self.e, self.learning_rate = e, learning_rate
+        self._used: tuple[torch.Tensor, torch.Tensor] | None = None  # row numbers and the rows themselves
+
+    def __call__(self, rows: Rows, *, track: bool = False) -> torch.Tensor:
+        """Return rows of e; :meth:`step` moves those that were tracked last."""
+        index = torch.from_numpy(np.asarray(rows)).to(self.e.device)
+        values = self.e[index]
+        if track and self.learning_rate > 0:
+            values.requires_grad_()
+            self._used = index, values
+        return values
+
+    def zero_grad(self) -> None:
+        self._used = None
+
+    def step(self) -> None:
+        if self._used is not None:
+            index, values = self._used
+            assert values.grad is not None
+            self.e.index_add_(0, index, values.grad, alpha=-self.learning_rate)
+            self._used = None
+
+    def state(self) -> Tensors:
+        return {"e": self.e}
+
+    def restore(self, state: Tensors) -> None:
+        self.e.copy_(state["e"])
+
+
+class TableClassifier(nn.Module):
+    """p(y | x, e) of Equation 4, with e from a table."""
+
+    def __init__(self, head: Head, table: EmbeddingTable) -> None:
+        super().__init__()
+        self.head, self.table = head, table
+
+    def loss(self, rows: Rows, x: Batch | None, y: torch.Tensor, random: StepRandom) -> torch.Tensor:
+        """Return L_s of a batch."""
+        return self.head.loss(x, self.table(rows, track=True), y, random)
+
+    def log_probabilities(self, rows: Rows, x: Batch | None) -> torch.Tensor:
+        """Return log p(y | x, e)."""
+        return self.head.log_probabilities(x, self.table(rows))
+
+
+class _LabelledBatch(NamedTuple):
+    rows: Rows
+    x: Batch | None
+    y: torch.Tensor
+
+
+class SupervisedLoss(Loss):
+    """L_s = -1/N1 sum log p(y_i | x_i, e_i) over batches of N1 labelled nodes.
+
+    Parameters
+    ----------
+    data : Dataset
+    features : FeatureRows or None
+    classifier : Classifier
+    optimizers : list of Optimizer
+        Of all parameters that L_s changes.
+    batch_size : int
+        N1; all labelled nodes where there are fewer.
+    random : StepRandom
+    rows : array, optional
+        The labelled nodes to learn from, if not all of them.
+    shuffle : bool
+        Whether a batch of all labelled nodes is shuffled too.
+    """
+
+    name = "loss"
+
+    def __init__(
+        self,
+        data: Dataset,
+        features: FeatureRows | None,
+        classifier: Classifier,
+        optimizers: Sequence[Optimizer],
+        *,
+        batch_size: int,
+        random: StepRandom,
+        rows: Rows | None = None,
+        shuffle: bool = False,
+    ) -> None:
+        self.features, self.classifier, self.optimizers, self.random = features, classifier, list(optimizers), random
+        self.codes = data.y
+        self.rows = data.labelled if rows is None else rows
+        self.batch_size = min(batch_size, len(self.rows))
+        validation = np.full(data.n_nodes, -1, np.int32) if data.validation is None else data.validation
+        self.validation_rows = np.flatnonzero(validation >= 0)
+        self.validation_codes = validation[self.validation_rows].astype(np.int64)
+        self.has_validation = len(self.validation_rows) > 0
+        takes_all = self.batch_size == len(self.rows) and not shuffle
+        self._whole = self._batch(self.rows) if takes_all else None
+
+    def _batch(self, rows: Rows) -> _LabelledBatch:
+        x = None if self.features is None else self.features.batch(rows)
+        y = torch.from_numpy(self.codes[rows].astype(np.int64)).to(self.random.device)
+        return _LabelledBatch(rows, x, y)
+
+    def zero_grad(self) -> None:
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+
+    def add_gradient(self, number: int, weight: float) -> float:
+        random = self.random.at(number + 1)
+        batch = self._whole
+        if batch is None:
+            batch = self._batch(self.rows[random.permutation(len(self.rows), self.batch_size).cpu().numpy()])
+        loss = self.classifier.loss(batch.rows, batch.x, batch.y, random)
+        (loss * weight).backward()  # type: ignore[no-untyped-call]
+        return float(loss.detach())
+
+    def apply(self) -> None:
+        for optimizer in self.optimizers:
+            optimizer.step()
+
+    def validation_scores(self) -> torch.Tensor:
+        """Return log p(y) of the validation nodes."""
+        with torch.no_grad():
+            rows = self.validation_rows
+            return self.classifier.log_probabilities(rows, None if self.features is None else self.features.batch(rows))
+
+    def evaluate(self) -> Record:
+        if not self.has_validation:
+            return {}
+        scores = self.validation_scores()
+        truth = torch.from_numpy(self.validation_codes).to(scores.device)
+        return {
+            "val_accuracy": float((scores.argmax(dim=1) == truth).float().mean()),
+            "val_loss": float(functional.nll_loss(scores, truth)),
+        }
+
+    def state(self) -> Tensors:
+        state = with_prefix("modules.", self.classifier.state_dict())
+        for number, optimizer in enumerate(self.optimizers):
+            state |= with_prefix(f"optimizer{number}.", optimizer.state())
+        return state
+
+    def restore(self, state: Tensors) -> None:
+        self.classifier.load_state_dict(without_prefix("modules.", state))
+        for number, optimizer in enumerate(self.optimizers):
+            optimizer.restore(without_prefix(f"optimizer{number}.", state))
