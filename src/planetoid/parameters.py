@@ -213,5 +213,7 @@ def _in_words(alternatives: Iterable[Constraint]) -> str:
 
 def _word(constraint: Constraint) -> str:
     if isinstance(constraint, type):
-        return {bool: "True or False", str: "a string"}.get(constraint, f"a {constraint.__name__} object")
+        name = constraint.__name__
+        article = "an" if name[0] in "AEIOU" else "a"
+        return {bool: "True or False", str: "a string"}.get(constraint, f"{article} {name} object")
     return str(constraint) if isinstance(constraint, (Integer, Real, Check)) else repr(constraint)

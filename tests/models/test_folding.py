@@ -16,7 +16,7 @@ def case(request, small):
     ids = np.array([f"n{k}" for k in range(small.n_nodes)], dtype=object)
     whole = pl.Graph.from_edges(ids[small.edges[0]], ids[small.edges[1]], nodes=ids)
     by_features = request.param == "PlanetoidT"
-    model = getattr(pl, request.param)(dimension=16, pretrain=100, steps=60)
+    model = getattr(pl, request.param)(dimension=16).set_params(training__pretrain=100, training__steps=60)
     X = small.X if by_features else None
     model.fit(small.X[kept] if by_features else None, small.y[kept], graph=whole.subgraph(ids[kept]))
     return model, whole, X, ids, kept, held

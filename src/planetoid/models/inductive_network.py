@@ -85,7 +85,7 @@ class InductiveNetwork(nn.Module):
             e: object = self.encoder(x)
         n_rows = len(x.offsets if isinstance(x, SparseBatch) else x)
         if not isinstance(e, torch.Tensor) or e.shape != (n_rows, self.dimension):
-            got = f"shape {tuple(e.shape)}" if isinstance(e, torch.Tensor) else f"a {type(e).__name__}"
+            got = f"shape {tuple(e.shape)}" if isinstance(e, torch.Tensor) else f"an object of type {type(e).__name__}"
             raise ParameterError(
                 f"PlanetoidI: encoder must return a tensor of shape {(n_rows, self.dimension)} for {n_rows} rows and "
                 f"dimension={self.dimension}, got {got}",
@@ -117,6 +117,7 @@ def _users_encoder(encoder: nn.Module | Callable[[int], nn.Module], n_features: 
             module = encoder(n_features)
     if not isinstance(module, nn.Module):
         raise ParameterError(
-            f"PlanetoidI: encoder must return a torch module, got a {type(module).__name__}", parameter="encoder"
+            f"PlanetoidI: encoder must return a torch module, got an object of type {type(module).__name__}",
+            parameter="encoder",
         )
     return module.to(random.device)

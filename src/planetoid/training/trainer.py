@@ -205,7 +205,7 @@ class Trainer:
         """Return a digest of all that the result depends on: data, parameters and some callbacks."""
         parts = ["" if self._fingerprint is None else self._fingerprint()]
         parts += [callback.fingerprint() for callback in self.callbacks]
-        return sha256_of_arrays([], "\n".join(parts).encode())
+        return sha256_of_arrays([], "\n".join(filter(None, parts)).encode())
 
     # ---- state ----------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Kills a training again and again: run as a script by ``test_checkpoint.py``.
+"""Kills a training again and again: run as a module by ``test_checkpoint.py``.
 
 All imports are made once; each training is a fork of this process, so that a
 kill and a new start cost nothing but the training itself.
@@ -14,25 +14,27 @@ import time
 from pathlib import Path
 
 import numpy as np
+from tests.models.conftest import Small
 
 import planetoid as pl
-from conftest import Small
-from planetoid.engine import ContextSampler
 from planetoid.models import inductive_network  # noqa: F401  # torch, before the forks
-from planetoid.training import losses, trainer  # noqa: F401
+from planetoid.training import context_loss, supervised_loss, trainer  # noqa: F401
+from planetoid.training.sampling import new_sampler
 
 SETTINGS = {
-    "PlanetoidT": {"dimension": 8, "pretrain": 30, "steps": 40, "T2": 0.5, "N1": 5, "evaluate_every": 2},
-    "PlanetoidI": {"dimension": 8, "pretrain": 20, "steps": 30, "T2": 0.5, "N1": 5, "N2": 20, "evaluate_every": 2},
+    "PlanetoidT": {"training__pretrain": 30, "training__steps": 40},
+    "PlanetoidI": {"training__pretrain": 20, "training__steps": 30, "training__N2": 20},
 }
+COMMON = {"dimension": 8, "training__T2": 0.5, "training__N1": 5, "training__evaluate_every": 2}
 OUTCOME = ("label_distributions_", "embedding_", "context_", "history_")
 
 
 def train(name, data, folder, n_jobs):
-    settings = {**SETTINGS[name], "patience": 12, "checkpoint": folder, "checkpoint_every": 0}
-    if name == "PlanetoidT":
-        settings["n_jobs"] = n_jobs
-    model = getattr(pl, name)(**settings).fit(data.X, data.y, graph=data.graph, validation=data.validation)
+    callbacks = [pl.EarlyStopping(patience=12)]
+    if folder is not None:
+        callbacks.append(pl.Checkpoint(folder, every=0))
+    model = getattr(pl, name)(callbacks=callbacks, n_jobs=n_jobs).set_params(**COMMON, **SETTINGS[name])
+    model.fit(data.X, data.y, graph=data.graph, validation=data.validation)
     outcome = {key: getattr(model, key) for key in OUTCOME if hasattr(model, key)}
     if name == "PlanetoidI":
         outcome |= {key: value.numpy() for key, value in model.network_.state_dict().items()}
@@ -53,9 +55,9 @@ def in_a_fork(work):
 
 
 def phase(folder):
-    """Tell what the last checkpoint says, wherever the exchange of folders has left it."""
-    for place in ("current", "next", "previous"):
-        file = Path(folder, place, "progress.json")
+    """Return the progress in the last checkpoint, wherever the exchange of folders has left it."""
+    for name in ("current", "next", "previous"):
+        file = Path(folder, name, "progress.json")
         try:
             return json.loads(file.read_text())["training"]
         except (OSError, ValueError):
@@ -64,7 +66,7 @@ def phase(folder):
 
 
 def wait(child, seconds):
-    """Wait that long; tell whether the child ended by itself."""
+    """Wait that long, then kill the child; return whether it ended by itself."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -79,8 +81,8 @@ def wait(child, seconds):
 
 def warm_up(data):
     """Compile the kernels here, where every fork finds them; torch must not have run before a fork."""
-    pl.GraphEmbedding(dimension=8, passes=1).fit(None, data.y, graph=data.graph)
-    ContextSampler(data.graph, data.y, r2=0.9).draw_walks(4)
+    pl.GraphEmbedding(dimension=8, pretrain=1).fit(None, data.y, graph=data.graph)
+    new_sampler(data.graph, pl.Contexts(r2=0.9, self_pairs=True), data.y).draw_walks(4)
 
 
 def main(name, n_kills, where):
@@ -114,7 +116,9 @@ def main(name, n_kills, where):
             kills += 1
             now = phase(folder)
             moments.append((now["pretrained"], now["step"]))
-            patience = patience * 1.3 if moments[-1] == reached else longest  # a busy machine needs more to get on
+            patience = (
+                patience * 1.3 if moments[-1] == reached else longest
+            )  # a busy machine needs more to make progress
             reached = moments[-1]
         found = pickle.loads(result.read_bytes())
         differing |= {key for key in whole if not np.array_equal(found[key], whole[key])} | (set(whole) ^ set(found))

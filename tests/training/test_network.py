@@ -1,0 +1,82 @@
+"""The classifier of Equations 4 and 5: its loss by hand, and its gradient against finite differences."""
+
+import numpy as np
+import pytest
+import torch
+from tests.training.finite_differences import check_gradient, numbers
+
+import planetoid as pl
+from planetoid.training.batches import SparseBatch
+from planetoid.training.network import Head
+from planetoid.training.randomness import StepRandom
+
+ROWS, FEATURES, DIMENSION, CLASSES = 6, 5, 4, 3
+Y = torch.arange(ROWS) % CLASSES
+NETWORK = pl.Network(k=1, l=1, width=None, activation="softmax", auxiliary_losses=True)
+
+
+def new_head(n_features=FEATURES, dimension=DIMENSION, sparse_features=False, **changes):
+    return Head(n_features, dimension, CLASSES, NETWORK.replace(**changes), StepRandom(1), sparse_features).double()
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "softmax", "linear"])
+@pytest.mark.parametrize("layers", [0, 1, 2])
+@pytest.mark.parametrize(("auxiliary", "width"), [(False, None), (True, None), (True, 4)])
+def test_gradient_of_the_supervised_loss(activation, layers, auxiliary, width):
+    head = new_head(activation=activation, k=layers, l=layers, auxiliary_losses=auxiliary, width=width)
+    for number, bias in enumerate(p for name, p in head.named_parameters() if name.endswith("bias")):
+        bias.data = 0.3 * numbers(*bias.shape, seed=number)  # off the kink that ReLU has at zero
+    x, e = numbers(ROWS, FEATURES), numbers(ROWS, DIMENSION, seed=1).requires_grad_()
+    n_losses = len(head(x, e)[1])
+    assert n_losses == (2 * layers if auxiliary else 0)
+    used = [p for name, p in head.named_parameters() if auxiliary or "auxiliary" not in name]
+    check_gradient(lambda: head.loss(x, e, Y, None), [*used, e])
+
+
+@pytest.mark.parametrize(("n_features", "dimension"), [(FEATURES, 0), (0, DIMENSION)])
+def test_gradient_of_one_side_alone(n_features, dimension):
+    head = new_head(n_features, dimension)
+    x, e = numbers(ROWS, FEATURES) if n_features else None, numbers(ROWS, DIMENSION) if dimension else None
+    check_gradient(lambda: head.loss(x, e, Y, None), list(head.parameters()))
+
+
+def test_loss_is_what_the_paper_prints():
+    """By hand: Equation 4 with one layer on x and one on e, and the mean of -log p."""
+    head = new_head(activation="relu", width=4, auxiliary_losses=False, normalize_embedding=False)
+    x, e = numbers(ROWS, FEATURES), numbers(ROWS, DIMENSION, seed=1)
+    h = [torch.relu(rows @ head.branches[k].layers[0].weight) for k, rows in (("x", x), ("e", e))]
+    w = torch.cat([head.outputs["x"].weight, head.outputs["e"].weight])
+    scores = torch.cat(h, dim=1) @ w
+    expected = -(scores[torch.arange(ROWS), Y] - torch.log(scores.exp().sum(dim=1))).mean()
+    torch.testing.assert_close(head.loss(x, e, Y, None), expected)
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_sparse_batches_have_the_gradient_of_dense_ones(layers, monkeypatch):
+    from planetoid.training import layers as module
+
+    monkeypatch.setattr(module, "SPARSE_GRADIENT_FROM", 2)
+    x = numbers(ROWS, FEATURES) * (numbers(ROWS, FEATURES, seed=3) > 0)
+    offsets = torch.cat([torch.zeros(1, dtype=torch.int64), (x != 0).sum(dim=1).cumsum(0)[:-1]])
+    batch = SparseBatch(x.nonzero()[:, 1], offsets, x[x != 0])
+    e = numbers(ROWS, DIMENSION)
+    by_kind = []
+    for rows, sparse in ((x, False), (batch, True)):
+        head = new_head(sparse_features=sparse, k=layers)
+        head.loss(rows, e, Y, None).backward()
+        gradients = {name: p.grad for name, p in head.named_parameters()}
+        assert any(g.is_sparse for g in gradients.values()) == sparse
+        by_kind.append({name: g.to_dense() if g.is_sparse else g for name, g in gradients.items()})
+    for name, gradient in by_kind[0].items():
+        torch.testing.assert_close(by_kind[1][name], gradient)
+
+
+def test_calibration_changes_no_class():
+    head = new_head()
+    x, e = numbers(ROWS, FEATURES), numbers(ROWS, DIMENSION, seed=1)
+    with torch.no_grad():
+        before = head.log_probabilities(x, e)
+        head.calibrate(before, (before.argmax(dim=1).numpy() + 1) % CLASSES)  # all wrong: as unsure as can be
+        after = head.log_probabilities(x, e)
+    assert torch.equal(before.argmax(dim=1), after.argmax(dim=1))
+    np.testing.assert_allclose(after.exp().numpy(), 1 / CLASSES, atol=0.02)
