@@ -107,10 +107,26 @@ def test_refuses_a_kernel_that_would_not_fit(small, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("kind", "tree"), ("kernel", "poly"), ("ambient", 0), ("intrinsic", -1), ("gamma", 0), ("n_landmarks", 0)],
+    ("name", "value", "message"),
+    [
+        ("kind", "tree", "must be 'rls', 'svm' or 'network', got 'tree'"),
+        ("kernel", "poly", "must be 'linear' or 'rbf', got 'poly'"),
+        ("ambient", 0, "must be a number > 0, got 0"),
+        ("intrinsic", -1, "must be a number >= 0 or None, got -1"),
+        ("gamma", 0, "must be a number > 0, got 0"),
+        ("n_landmarks", 0, "must be an integer >= 1, got 0"),
+    ],
 )
-def test_refuses_what_cannot_work(name, value, small):
+def test_invalid_parameters(name, value, message, small):
     X, y, matrix = small
-    with pytest.raises(ParameterError, match=f"{name}={value!r}"):
+    with pytest.raises(ParameterError, match=f"ManifoldRegularization: {name} {message}"):
         pl.ManifoldRegularization(**{name: value}).fit(X, y, graph=sparse.csr_array(matrix))
+
+
+def test_a_fit_of_another_kind_leaves_nothing_behind(small):
+    X, y, matrix = small
+    model = pl.ManifoldRegularization(kind="network", steps=10).fit(X, y, graph=sparse.csr_array(matrix))
+    assert [record["step"] for record in model.history_] == [10]
+    model.set_params(kind="rls").fit(X, y, graph=sparse.csr_array(matrix))
+    assert {"coef_", "intercept_"} <= set(vars(model))
+    assert not {"history_", "network_"} & set(vars(model))

@@ -1,0 +1,50 @@
+"""GraphEmbedding: its history, its constraints, and that it uses no labels to embed."""
+
+import numpy as np
+import pytest
+
+import planetoid as pl
+from planetoid.errors import ParameterError
+
+
+@pytest.fixture
+def ring():
+    nodes = np.arange(40)
+    return pl.Graph.from_edges(np.tile(nodes, 2), np.concatenate([(nodes + 1) % 40, (nodes + 2) % 40]))
+
+
+def test_history_is_the_falling_context_loss(ring):
+    model = pl.GraphEmbedding(dimension=8, pretrain=500).fit(None, {0: "a", 20: "b"}, graph=ring)
+    assert [set(record) for record in model.history_] == [{"step", "pretrained", "context_loss"}] * len(model.history_)
+    shares = [record["pretrained"] for record in model.history_]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    losses = [record["context_loss"] for record in model.history_]
+    assert np.mean(losses[-10:]) < np.mean(losses[:10])
+
+
+def test_labels_do_not_change_the_embedding(ring):
+    embeddings = [
+        pl.GraphEmbedding(dimension=8, contexts=contexts).fit(None, labels, graph=ring).embedding_
+        for labels, contexts in (
+            ({0: "a", 20: "b"}, pl.Contexts(r2=1.0)),
+            ({0: "b", 20: "a", 3: "b"}, pl.Contexts(r2="auto")),
+        )
+    ]
+    np.testing.assert_array_equal(*embeddings)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"contexts": pl.Contexts(r2=0.5)}, "contexts must be a Contexts object with r2=1 or r2='auto'"),
+        ({"contexts__q": 1}, r"contexts\.q must be an integer >= 2 without self_pairs, got 1"),
+        ({"dimension": 2.5}, r"dimension must be an integer >= 1, got 2\.5"),
+        ({"pretrain": 0}, "pretrain must be a number > 0, got 0"),
+        ({"negatives": "none"}, "negatives must be 'shared' or 'own', got 'none'"),
+        ({"C": "large"}, "C must be a number > 0 or 'auto', got 'large'"),
+    ],
+)
+def test_invalid_parameters(ring, parameters, message):
+    with pytest.raises(ParameterError, match=f"GraphEmbedding: {message}"):
+        pl.GraphEmbedding().set_params(**parameters).fit(None, {0: "a", 20: "b"}, graph=ring)
