@@ -177,4 +177,4 @@ def warn(warning: PlanetoidWarning) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
         level += 1
-    warnings.warn(warning, stacklevel=level - 1)
+    warnings.warn(warning, stacklevel=level)

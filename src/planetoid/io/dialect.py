@@ -103,7 +103,7 @@ def _refuse_separator(path: Path, texts: Sequence[str], separator: str) -> NoRet
         better = [Fix("separator", _detect_separator(path, texts), "which the file seems to use")]
     except DataError:
         better = []
-    raise DataError(f"the file has one column when split at {separator!r}", path=path, fix=better)
+    raise DataError(f"the file has only one column if the separator is {separator!r}", path=path, fix=better)
 
 
 def _detect_separator(path: Path, texts: Sequence[str]) -> str:
@@ -123,7 +123,7 @@ def _detect_separator(path: Path, texts: Sequence[str]) -> str:
         best = max([*order, ANY_WHITESPACE], key=lambda c: agreement[c])
     if agreement[best] == 0:
         raise DataError(
-            f"the file has one column; its first line is {texts[0][:60]!r}",
+            f"the file has only one column; its first line is {texts[0][:60]!r}",
             path=path,
             hint="separate cells with a comma, a tab, a semicolon, a bar or spaces",
             fix=Fix("separator", purpose="for any other separator"),

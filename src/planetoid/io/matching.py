@@ -60,8 +60,9 @@ def rows_of(
             wrong = pc.index(integer, False).as_py()
             example = f", such as {ids[0]}" if len(ids) else ""
             raise records.error(
-                f"the id {values[wrong].as_py()!r} is not an integer, but the ids of the graph are{example}",
+                f"the id is not an integer, but the ids of the graph are{example}",
                 first_row + wrong,
+                ids=[values[wrong].as_py()],
             )
         values = values.cast(pa.int64())
     return ids.rows(values)
@@ -106,6 +107,7 @@ def check_unique(
     second = int(order[repeated].min())
     first = int(np.flatnonzero(rows == rows[second])[0])
     raise records.error(
-        f"duplicate node id {values[second].as_py()!r}, first seen in {records.position(first_row + first)}",
+        f"duplicate node id, first seen in {records.position(first_row + first)}",
         first_row + second,
+        ids=[values[second].as_py()],
     )

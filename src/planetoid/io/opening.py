@@ -79,7 +79,7 @@ def plain_suffix(path: Path) -> str:
 def check_file(path: Path) -> bytes:
     """Return the first bytes of a file, or raise ``DataError`` if there is nothing to read."""
     if path.is_dir():
-        raise DataError("is a folder, not a file", path=path)
+        raise DataError("the path is a folder, not a file", path=path)
     try:
         with path.open("rb") as file:
             start = file.read(LONGEST_MAGIC)
@@ -118,11 +118,9 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     try:
         with compression.open(path) as file:
             yield _after_mark(file)
-    except compression.errors as error:
+    except compression.errors:
         raise DataError(
-            f"the file is truncated or corrupt ({compression.name}: {error})",
-            path=path,
-            hint="download or write it again",
+            f"the {compression.name} data is truncated or corrupt", path=path, hint="download or write it again"
         ) from None
 
 

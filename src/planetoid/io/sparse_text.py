@@ -125,7 +125,7 @@ class SparseTextFile:
             for word in words:
                 if not self._is_valid(word):
                     raise DataError(
-                        f"{word!r} is not {expected} with a finite number",
+                        f"expected {expected} with a finite number, got {word!r}",
                         path=self.path,
                         line=number,
                         node=None if self._weights_required else head,

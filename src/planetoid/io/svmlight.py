@@ -76,4 +76,4 @@ def _wrong_label(line: SparseLine) -> str | None:
 
 def _wrong_pair(line: SparseLine) -> str | None:
     wrong = (word for word in line.words if not re.fullmatch(r"[0-9]{1,9}:[^:]+", word))
-    return next((f"{word!r} is not column:value" for word in wrong), None)
+    return next((f"expected column:value, got {word!r}" for word in wrong), None)
