@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planetoid.errors import DataError, PlanetoidError
-from planetoid.io.model_files import read_model
+from planetoid.io.model_files import read_document, read_ids, read_tensors
 from planetoid.registry import CLASSES, METHODS
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ def load(path: str | Path, **overrides: Any) -> GraphClassifier:
     ...     pl.load(f"{folder}/model").predict([[0.9, 0.2]]).tolist()
     ['fruit']
     """
-    document, tensors, ids = read_model(path)
+    folder = Path(path)
+    document = read_document(folder)
+    tensors = read_tensors(folder, document)
+    ids = read_ids(folder, document, tensors)
     cls = _class_of(document, path)
     _check_overrides(cls, document, overrides, path)
     try:

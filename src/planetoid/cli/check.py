@@ -99,12 +99,12 @@ def _all_errors(sources: Sources, first: str, quiet: bool) -> list[str]:
 
 def _read_alone(sources: Sources, role: str, path: Path) -> None:
     """Read a file as if there were no other."""
-    from planetoid.cli.inputs import read_feature_file
+    from planetoid.cli.inputs import read_features
     from planetoid.io import read_labels
     from planetoid.io.edges import read_edges
 
     if role == "features":
-        read_feature_file(sources, None)
+        read_features(sources, quiet=True)
     elif role == "edges":
         read_edges(
             path,

@@ -94,11 +94,10 @@ def _of_new(
 
 
 def _check_format(out: Path) -> None:
-    from planetoid.io.embeddings import TEXT_SUFFIXES
+    from planetoid.io.embeddings import EMBEDDING_SUFFIXES
 
-    known = (".npz", ".parquet", *TEXT_SUFFIXES)
-    if out.suffix not in known:
-        raise ParameterError(f"--out {out}: embeddings are written as {', '.join(known)}")
+    if out.suffix not in EMBEDDING_SUFFIXES:
+        raise ParameterError(f"--out {out}: embeddings are written as {', '.join(EMBEDDING_SUFFIXES)}")
 
 
 def _check_has_embedding(model: GraphClassifier, where: Path) -> None:

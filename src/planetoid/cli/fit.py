@@ -183,10 +183,10 @@ def _checked_method(name: str, new_nodes: bool, given: dict[str, Any]) -> str:
 
 def _check_target(out: Path, force: bool) -> None:
     """Say before the work that the model cannot be written."""
-    from planetoid.io.model_files import refuse_existing
+    from planetoid.io.model_files import check_target
 
     check_place(out)
-    refuse_existing(out, force)
+    check_target(out, force)
 
 
 def _choose(method: str, data: Data, new_nodes: bool) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +17,9 @@ if TYPE_CHECKING:
     from planetoid.datasets import Dataset
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
-    from planetoid.io import FeatureTable
+    from planetoid.io.feature_table import FeatureBlocks, FeatureTable
 
-__all__ = ["Data", "read_data", "read_feature_file"]
-
-SPARSE_BELOW = 0.1  # share of entries other than zero below which a table becomes a sparse matrix
-BLOCK_ROWS = 4096
+__all__ = ["Data", "read_data", "read_features"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,28 +85,28 @@ class Data:
 
 def read_data(sources: Sources, *, quiet: bool = False) -> Data:
     """Read all files: the nodes are those with an edge and those with features; labels find them by id."""
+    blocks = None if sources.features is None else read_features(sources, quiet=quiet)
+    graph, n_without_edges = _read_graph(sources, blocks, quiet)
     table = None
-    if sources.features is not None and sources.format_of_features() in ("npz", "svmlight"):
-        table = _read_features(sources, None, quiet)  # whose ids are the row numbers
-    graph, n_without_edges = _read_graph(sources, table, quiet)
-    if table is not None:
-        _check_rows(sources, table, graph)
-    elif sources.features is not None:
-        table = _read_features(sources, graph, quiet)
+    if blocks is not None:
+        if not blocks.has_ids:
+            _check_rows(sources, len(blocks.ids), graph)
+        table = blocks.aligned(graph.ids).with_names_sorted().compact()
     labels, validation = (_read_labels(sources, role, graph, quiet) for role in ("labels", "validation"))
     if labels is not None and validation is not None:
         _refuse_overlap(sources, graph.ids, labels, validation)
     return Data(sources, graph, table, labels, validation, n_without_edges)
 
 
-def _read_graph(sources: Sources, table: FeatureTable | None, quiet: bool) -> tuple[Graph, int]:
+def _read_graph(sources: Sources, features: FeatureBlocks | None, quiet: bool) -> tuple[Graph, int]:
     """Return the graph over all nodes, and how many of them are in no edge of the file of edges."""
-    from planetoid.cli.nodes import joined, sorted_ids
+    from planetoid.cli.nodes import joined
     from planetoid.graph import Graph
     from planetoid.io.edgelist import EdgeList
     from planetoid.io.edges import read_edges
+    from planetoid.io.node_order import sorted_ids
 
-    described = None if sources.features is None else _feature_ids(sources, table, quiet)
+    described = None if features is None else features.ids.to_arrow()
     if sources.edges is None:
         ids, _ = sorted_ids(described)
         return Graph.from_rows(EdgeList(np.empty(0, np.int64), np.empty(0, np.int64)), ids), 0
@@ -132,86 +128,22 @@ def _read_graph(sources: Sources, table: FeatureTable | None, quiet: bool) -> tu
         return Graph.from_rows(moved, ids, directed=sources.directed), len(ids) - len(found)
 
 
-def _feature_ids(sources: Sources, table: FeatureTable | None, quiet: bool) -> Any:
-    """Return the ids of the rows of features as an Arrow array; integers if they are written so in text."""
-    if table is not None:
-        return table.ids.to_arrow()
-    import pyarrow as pa
-
-    from planetoid.io.encode import integers_if_canonical
-    from planetoid.io.features import iter_ids
-    from planetoid.io.files import is_parquet
+def read_features(sources: Sources, *, quiet: bool) -> FeatureBlocks:
+    """Read the features in file order."""
+    from planetoid.io import read_feature_blocks
 
     assert sources.features is not None
     with working(f"reading {sources.features}", quiet=quiet):
-        parts = iter_ids(
+        return read_feature_blocks(
             sources.features,
             id_column=sources.id_column_of("features"),
-            names=sources.wanted_features(),
+            ignore=sources.ignore or None,
             header=sources.has_header("features") if sources.is_table("features") else None,
             format=sources.features_format,
         )
-        values = pa.chunked_array(list(parts)).combine_chunks()
-    return values if is_parquet(sources.features) else integers_if_canonical(values)
 
 
-def _read_features(sources: Sources, graph: Graph | None, quiet: bool) -> FeatureTable:
-    assert sources.features is not None
-    with working(f"reading {sources.features}", quiet=quiet):
-        return _compact(_by_name(read_feature_file(sources, graph), sources.features))
-
-
-def read_feature_file(sources: Sources, graph: Graph | None) -> FeatureTable:
-    """Read the features as they stand in the file, in the order of a graph if there is one."""
-    from planetoid.io import read_features
-
-    assert sources.features is not None
-    return read_features(
-        sources.features,
-        graph,
-        id_column=sources.id_column_of("features"),
-        names=sources.wanted_features(),
-        header=sources.has_header("features") if sources.is_table("features") else None,
-        format=sources.features_format,
-    )
-
-
-def _by_name(table: FeatureTable, path: Path) -> FeatureTable:
-    """Put columns in the order of their names, so that their order in the file does not matter."""
-    from dataclasses import replace
-
-    if table.names is None:
-        return table
-    order = np.argsort(table.names.astype(str), kind="stable")
-    names = table.names[order]
-    again = np.flatnonzero(names[1:] == names[:-1])
-    if len(again):
-        raise DataError(f"{path} has two columns called {names[again[0]]!r}; rename one")
-    if (order == np.arange(len(order))).all():
-        return table
-    X = table.X
-    if isinstance(X, np.ndarray):
-        for first in range(0, len(X), BLOCK_ROWS):  # in place: a table may fill half of the memory
-            X[first : first + BLOCK_ROWS] = X[first : first + BLOCK_ROWS][:, order]
-    else:
-        X = X[:, order]
-        X.sort_indices()
-    return replace(table, X=X, names=names)
-
-
-def _compact(table: FeatureTable) -> FeatureTable:
-    """Keep a table that is almost all zeros as a sparse matrix."""
-    from dataclasses import replace
-
-    from scipy import sparse
-
-    if not isinstance(table.X, np.ndarray) or np.count_nonzero(table.X) > SPARSE_BELOW * table.X.size:
-        return table
-    return replace(table, X=sparse.csr_array(table.X))
-
-
-def _check_rows(sources: Sources, table: FeatureTable, graph: Graph) -> None:
-    n_rows = table.X.shape[0]
+def _check_rows(sources: Sources, n_rows: int, graph: Graph) -> None:
     if graph.ids.kind != "range" or graph.n_nodes != n_rows:
         raise DataError(
             f"{sources.features} has no ids: its {n_rows:,} rows are the nodes 0 to {n_rows - 1:,}, "

@@ -44,21 +44,21 @@ class NewRows:
         id_column: str | None = None,
         format: str | None = None,  # noqa: A002
     ) -> None:
-        from planetoid.io.features import feature_format
+        from planetoid.io.formats import format_of
 
         _refuse_transductive(model, where)
         self.path, self._format = path, format
-        self._kind = feature_format(path, format)
+        self._file_format = format_of(path, format)
         names = getattr(model, "feature_names_in_", None)
         self._names = None if names is None else [str(name) for name in names]
         self._n_features = int(model.n_features_in_)
         self._id_column: str | int | None = id_column
-        if self._names is not None and self._kind in ("npz", "svmlight"):
+        if self._names is not None and not self._file_format.has_names:
             raise DataError(
                 f"{path} has no names of columns, but the model in {where} goes by names, such as {self._names[0]!r}; "
                 "give a table with a header, or words"
             )
-        if self._names is not None and self._kind == "table":
+        if self._names is not None and self._file_format.is_table:
             self._id_column = self._match_columns(id_column)
 
     def pieces(self) -> Iterator[FeatureTable]:
@@ -74,24 +74,16 @@ class NewRows:
         )
 
     def has_integer_ids(self) -> bool:
-        """Tell whether all ids are integers, or are written so in text: a look at the ids alone."""
-        import pyarrow as pa
+        """Return whether all ids are integers, or are written so in text; reads the ids alone."""
+        from planetoid.io.features import has_integer_ids
 
-        from planetoid.io.encode import integers_if_canonical
-        from planetoid.io.features import iter_ids
-        from planetoid.io.files import is_parquet
-
-        if self._kind in ("npz", "svmlight"):
-            return True
-        as_it_is = is_parquet(self.path)
-        parts = iter_ids(self.path, id_column=self._id_column, names=self._names, format=self._format)
-        return all(pa.types.is_integer((part if as_it_is else integers_if_canonical(part)).type) for part in parts)
+        return has_integer_ids(self.path, id_column=self._id_column, names=self._names, format=self._format)
 
     def _match_columns(self, asked: str | None) -> str:
         """Check that every feature has its column; return the column of ids."""
-        from planetoid.io.header import ID_NAMES
+        from planetoid.io.column_roles import ID_NAMES
+        from planetoid.io.formats import open_table
         from planetoid.io.pandas_index import STORED_INDEX
-        from planetoid.io.table import open_table
 
         assert self._names is not None
         wanted = set(self._names)
@@ -134,38 +126,24 @@ def listed_nodes(path: Path, ids: NodeIds) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    from planetoid.io.files import open_binary
-    from planetoid.io.layout import decode_line
-    from planetoid.io.match import rows_of
+    from planetoid.io.lines import numbered_lines
+    from planetoid.io.matching import rows_of
+    from planetoid.io.table import ListedIds
 
-    lines = []
-    with open_binary(path) as file:
-        for number, line in enumerate(file, start=1):
-            text = decode_line(path, number, line).strip()
-            if text:
-                lines.append((number, text))
-    listed = _Listed(path, [number for number, _ in lines])
+    lines = [(number, text.strip()) for number, text in numbered_lines(path) if text.strip()]
     if not lines:
         raise DataError(f"{path} lists no node; it has one id a line")
-    rows = rows_of(ids, pa.array([text for _, text in lines]), listed)
+    rows = rows_of(ids, pa.array([text for _, text in lines]), ListedIds(path, [number for number, _ in lines]))
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):
         at = int(unknown[0])
         raise DataError(
-            f"{path}, {listed.place(at)}: the model has no node {lines[at][1]!r} "
-            f"({len(unknown):,} of {len(rows):,} are unknown)"
+            f"the model has no such node ({len(unknown):,} of {len(rows):,} are unknown)",
+            path=path,
+            line=lines[at][0],
+            node=lines[at][1],
         )
     return rows
-
-
-class _Listed:
-    """Where each id stood, for messages."""
-
-    def __init__(self, path: Path, numbers: list[int]) -> None:
-        self.path, self._numbers = path, numbers
-
-    def place(self, row: int) -> str:
-        return f"line {self._numbers[row]}"
 
 
 def _refuse_transductive(model: GraphClassifier, where: Path) -> None:

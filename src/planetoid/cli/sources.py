@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planetoid.errors import DataError, ParameterError
+from planetoid.utils.hashing import sha256_of_file
 
 if TYPE_CHECKING:
+    from planetoid.io.formats import Format
     from planetoid.io.table import Table
 
 __all__ = ["ROLES", "Sources"]
@@ -69,16 +70,16 @@ class Sources:
 
     def is_table(self, role: str) -> bool:
         """Tell whether a file has columns: all are, but for some formats of features."""
-        return role != "features" or self.format_of_features() == "table"
+        return role != "features" or self.format_of_features().is_table
 
-    def format_of_features(self) -> str:
+    def format_of_features(self) -> Format:
         """Return the format of the features: what was asked for, else what the suffix says."""
-        from planetoid.io.features import FORMATS, feature_format
+        from planetoid.io.formats import FORMATS, format_of
 
         if self.features_format is not None and self.features_format not in FORMATS:
             raise ParameterError(f"--features-format {self.features_format}: it is one of {', '.join(FORMATS)}")
         assert self.features is not None
-        return feature_format(self.features, self.features_format)
+        return format_of(self.features, self.features_format)
 
     def has_header(self, role: str) -> bool | None:
         """Tell whether a file has a header; ``None``: its first lines tell."""
@@ -96,37 +97,16 @@ class Sources:
             raise DataError(f"there is no column {self.id_column!r} in {files}; --id-column names the column of ids")
         return None
 
-    def wanted_features(self) -> list[str] | None:
-        """Return the columns of features that are not to be ignored, ``None`` for all."""
-        if not self.ignore:
-            return None
-        from planetoid.io.readers import feature_columns, find_id_column
-
-        table = self._open("features", header=True)
-        for name in self.ignore:
-            if name not in table.names:
-                raise DataError(f"{self.features} has no column {name!r} to ignore")
-        node = find_id_column(table, self.id_column_of("features"))
-        return [table.names[number] for number in feature_columns(table, node, self.ignore)]
-
     def hashed(self) -> list[dict[str, str]]:
         """Return role, path and SHA-256 of every file, for the record of a fit."""
-        return [{"role": role, "path": str(path), "sha256": _sha256(path)} for role, path in self.files()]
+        return [{"role": role, "path": str(path), "sha256": sha256_of_file(path)} for role, path in self.files()]
 
     def _has_column(self, role: str, name: str) -> bool:
         return name in self._open(role, header=self.has_header(role) is not False).names
 
     def _open(self, role: str, header: bool) -> Table:
-        from planetoid.io.table import open_table
+        from planetoid.io.formats import open_table
 
         path = getattr(self, role)
         assert path is not None
         return open_table(path, header)
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()

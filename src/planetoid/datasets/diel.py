@@ -26,7 +26,7 @@ from planetoid.datasets.files import DATA_VARIABLE, candidate_folders
 from planetoid.datasets.lists import CoordinateLists, vote
 from planetoid.errors import DataError, DatasetNotFoundError, PlanetoidWarning
 from planetoid.graph.construct import bipartite_graph
-from planetoid.graph.construct.columns import factorize
+from planetoid.graph.construct.factorize import factorize
 from planetoid.ids import NodeIds
 
 __all__ = ["CATEGORIES", "diel_files", "find_diel", "read_diel"]

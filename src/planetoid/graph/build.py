@@ -1,39 +1,50 @@
-"""From a list of edges to a clean CSR, by one stated policy."""
+"""From a list of edges to a clean CSR, by one explicit policy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError
 from planetoid.io.edgelist import EdgeList
+from planetoid.parameters import Constraints, Parameters
 
-__all__ = ["Adjacency", "BuildSummary", "EdgePolicy", "build_adjacency"]
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = ["Adjacency", "BuildSummary", "EdgePolicy", "PolicyOptions", "build_adjacency"]
 
 ROW_BLOCKS = 16  # steps in which a graph is made symmetric
 
 
 @dataclass(frozen=True)
-class EdgePolicy:
-    """What to do with edges that are not plain.
+class EdgePolicy(Parameters):
+    """What to do with directions, repeated edges, self loops and isolated nodes.
 
     Attributes
     ----------
     directed : bool
         Keep the direction. Otherwise an edge counts both ways.
     duplicates : {"sum", "max", "error"}
-        The same ordered pair given twice: add the weights, keep the largest, or
-        refuse. Without weights a repeated edge is one edge. (To count
-        repetitions, give each edge the weight 1.)
+        If an ordered pair occurs more than once: add the weights, keep the largest, or raise an error. Without weights
+        a repeated edge is one edge. (To count repetitions, give each edge the weight 1.)
     symmetrize : {"max", "sum", "mean"}
-        For an undirected graph with weights, how a_ij and a_ji become one.
+        For an undirected graph with weights, how a_ij and a_ji are combined.
     self_loops : {"drop", "keep"}
     isolated : {"keep", "drop"}
-        Nodes without an edge after all that.
+        Nodes that have no edge after all that.
     """
+
+    constraints: ClassVar[Constraints] = {
+        "directed": bool,
+        "duplicates": ("sum", "max", "error"),
+        "symmetrize": ("max", "sum", "mean"),
+        "self_loops": ("drop", "keep"),
+        "isolated": ("keep", "drop"),
+    }
 
     directed: bool = False
     duplicates: Literal["sum", "max", "error"] = "sum"
@@ -42,20 +53,22 @@ class EdgePolicy:
     isolated: Literal["keep", "drop"] = "keep"
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("duplicates", ("sum", "max", "error")),
-            ("symmetrize", ("max", "sum", "mean")),
-            ("self_loops", ("drop", "keep")),
-            ("isolated", ("keep", "drop")),
-        ):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ParameterError(f"{name}={value!r}; it is one of {', '.join(map(repr, allowed))}")
+        self.check("EdgePolicy")
+
+
+class PolicyOptions(TypedDict, total=False):
+    """The fields of :class:`EdgePolicy` as keyword arguments."""
+
+    directed: bool
+    duplicates: Literal["sum", "max", "error"]
+    symmetrize: Literal["max", "sum", "mean"]
+    self_loops: Literal["drop", "keep"]
+    isolated: Literal["keep", "drop"]
 
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """What became of the entries that a graph was built from."""
+    """How many entries a graph was built from, and how many were merged or dropped."""
 
     entries: int
     edges: int
@@ -84,13 +97,29 @@ class BuildSummary:
 
 @dataclass(frozen=True)
 class Adjacency:
-    """The finished CSR and the story of its making."""
+    """The finished CSR and a summary of how it was built."""
 
-    indptr: npt.NDArray[Any]
-    indices: npt.NDArray[Any]
+    indptr: npt.NDArray[np.integer]
+    indices: npt.NDArray[np.integer]
     weights: npt.NDArray[np.float32] | None
     n_loops: int
     summary: BuildSummary
+
+
+class _Csr(NamedTuple):
+    """The arrays of a CSR; without weights if every one is 1."""
+
+    indptr: npt.NDArray[np.integer]
+    indices: npt.NDArray[np.integer]
+    weights: npt.NDArray[np.float32] | None
+
+
+class _Selection(NamedTuple):
+    """Which edges to keep (``None``: all), and how many are dropped for what reason."""
+
+    mask: npt.NDArray[np.bool_] | None
+    zero_weights: int
+    self_loops: int
 
 
 def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjacency:
@@ -102,10 +131,9 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
     assert source is not None
     assert target is not None
     entries = len(source)
-    if weight is not None:
-        weight = _checked_weights(weight, source, target)
-    keep, zeros, loops = _worth_keeping(source, target, weight, policy)
-    if keep is not None:  # one after the other, so that no more than one is there twice
+    weight = None if weight is None else _checked_weights(weight, source, target)
+    keep, zero_weights, self_loops = _select(source, target, weight, policy)
+    if keep is not None:  # one after the other, so that no more than one is copied at a time
         source = source[keep]
         target = target[keep]
         weight = None if weight is None else weight[keep]
@@ -121,14 +149,14 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
     del source, target, weight, data, pairs, edges
     duplicates = kept - matrix.nnz
     if duplicates and policy.duplicates == "error":
-        raise DataError(f"{duplicates:,} of {entries:,} edges are given twice (duplicates='error')")
+        raise DataError(f"{duplicates:,} of {entries:,} edges are duplicates, which duplicates='error' forbids")
 
     stored = matrix.nnz
     n_loops = int(np.count_nonzero(matrix.diagonal()))
-    indptr, indices, weights = _parts(matrix) if policy.directed else _symmetric(matrix, policy.symmetrize)
+    indptr, indices, weights = _csr_arrays(matrix) if policy.directed else _symmetric(matrix, policy.symmetrize)
     del matrix
     if weights is not None and not np.isfinite(weights).all():
-        raise DataError("the weights of repeated edges add up to more than a 32-bit float holds; make them smaller")
+        raise DataError("the weights of repeated edges sum to more than a 32-bit float holds", hint="scale them down")
     n_edges = len(indices) if policy.directed else (len(indices) + n_loops) // 2
     summary = BuildSummary(
         entries=entries,
@@ -136,42 +164,50 @@ def build_adjacency(edges: EdgeList, n_nodes: int, policy: EdgePolicy) -> Adjace
         directed=policy.directed,
         duplicates=duplicates,
         opposite=0 if policy.directed else stored - n_edges,
-        self_loops=loops,
-        zero_weights=zeros,
+        self_loops=self_loops,
+        zero_weights=zero_weights,
     )
     indptr, indices = indptr.astype(index_type, copy=False), indices.astype(index_type, copy=False)
     return Adjacency(indptr, indices, weights, n_loops, summary)
 
 
-def _checked_weights(weight: npt.NDArray[Any], source: Any, target: Any) -> npt.NDArray[np.float32]:
+def _checked_weights(
+    weight: npt.NDArray[np.generic], source: npt.NDArray[np.integer], target: npt.NDArray[np.integer]
+) -> npt.NDArray[np.float32]:
     if weight.dtype.kind not in "fiub":
         raise DataError(f"edge weights must be numbers, not {weight.dtype}")
-    weight = weight.astype(np.float32, copy=False)
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    values = weight.astype(np.float32, copy=False)
+    wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+        edge = int(np.flatnonzero(wrong)[0])
         raise DataError(
-            f"edge {at} (from row {source[at]} to row {target[at]}) has the weight {weight[at]}; "
-            "a weight is a finite number that is not negative"
+            f"edge {edge} (from row {source[edge]} to row {target[edge]}): the weight must be a finite number >= 0, "
+            f"got {values[edge]}"
         )
-    return weight
+    return values
 
 
-def _worth_keeping(source: Any, target: Any, weight: Any, policy: EdgePolicy) -> tuple[Any, int, int]:
-    """Return which edges to keep (None: all), and how many have no weight or are loops that go."""
-    zeros = loops = 0
+def _select(
+    source: npt.NDArray[np.integer],
+    target: npt.NDArray[np.integer],
+    weight: npt.NDArray[np.float32] | None,
+    policy: EdgePolicy,
+) -> _Selection:
+    zero_weights = self_loops = 0
     keep = None
     if weight is not None:
         keep = weight != 0
-        zeros = len(keep) - int(np.count_nonzero(keep))
+        zero_weights = len(keep) - int(np.count_nonzero(keep))
     if policy.self_loops == "drop":
         proper = source != target
         keep = proper if keep is None else np.logical_and(keep, proper, out=keep)
-        loops = len(keep) - int(np.count_nonzero(keep)) - zeros
-    return (keep if zeros or loops else None), zeros, loops
+        self_loops = len(keep) - int(np.count_nonzero(keep)) - zero_weights
+    return _Selection(keep if zero_weights or self_loops else None, zero_weights, self_loops)
 
 
-def _largest_of_duplicates(source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+def _largest_of_duplicates(
+    source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], weight: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], npt.NDArray[np.float32]]:
     order = np.lexsort((weight, target, source))
     source, target, weight = source[order], target[order], weight[order]
     last = np.ones(len(source), dtype=bool)
@@ -179,17 +215,16 @@ def _largest_of_duplicates(source: Any, target: Any, weight: Any) -> tuple[Any, 
     return source[last], target[last], weight[last]
 
 
-def _parts(matrix: Any) -> tuple[Any, Any, Any]:
-    """Return the arrays of a CSR, with sorted indices; no weights if it is boolean."""
+def _csr_arrays(matrix: sparse.csr_array) -> _Csr:
+    """Return the arrays of a CSR, with sorted indices; a boolean one has no weights."""
     matrix.sort_indices()
-    return matrix.indptr, matrix.indices, None if matrix.dtype == bool else matrix.data
+    return _Csr(matrix.indptr, matrix.indices, None if matrix.dtype == bool else matrix.data)
 
 
-def _symmetric(matrix: Any, how: str) -> tuple[Any, Any, Any]:
-    """Return the arrays of matrix and transpose combined.
+def _symmetric(matrix: sparse.csr_array, how: str) -> _Csr:
+    """Return a matrix combined with its transpose.
 
-    Some rows at a time: the result fills up while no second copy of it, and no
-    array of ones, is around.
+    Some rows at a time: the result is filled without a second copy of it, or an array of ones, in memory.
     """
     opposite = matrix.T.tocsr()
     indptr = np.zeros(len(matrix.indptr), dtype=np.int64)
@@ -199,27 +234,28 @@ def _symmetric(matrix: Any, how: str) -> tuple[Any, Any, Any]:
     filled = 0
     for start in range(0, matrix.shape[0], step):
         rows = slice(start, start + step)
-        ends, others, values = _parts(_combined(matrix[rows], opposite[rows], start, how))
-        indptr[start + 1 : start + len(ends)] = filled + ends[1:]
-        indices[filled : filled + len(others)] = others
-        if weights is not None:
-            weights[filled : filled + len(others)] = values
-        filled += len(others)
+        block = _csr_arrays(_combined(matrix[rows], opposite[rows], start, how))
+        end = filled + len(block.indices)
+        indptr[start + 1 : start + len(block.indptr)] = filled + block.indptr[1:]
+        indices[filled:end] = block.indices
+        if weights is not None and block.weights is not None:
+            weights[filled:end] = block.weights
+        filled = end
     for array in (indices, weights):
         if array is not None:
             array.resize(filled, refcheck=False)  # in place
-    return indptr, indices, weights
+    return _Csr(indptr, indices, weights)
 
 
-def _combined(ours: Any, theirs: Any, first_row: int, how: str) -> Any:
+def _combined(rows: sparse.csr_array, opposite: sparse.csr_array, first_row: int, how: str) -> sparse.csr_array:
     """Combine some rows of a matrix with those of its transpose."""
-    if ours.dtype == bool:
-        return ours + theirs
+    if rows.dtype == bool:
+        return rows + opposite
     if how == "max":
-        return ours.maximum(theirs)
-    total = ours + theirs
+        return rows.maximum(opposite)
+    total = rows + opposite
     if how == "mean":
         return total * np.float32(0.5)
-    rows = np.repeat(np.arange(first_row, first_row + total.shape[0]), np.diff(total.indptr))
-    total.data[rows == total.indices] *= np.float32(0.5)  # a loop is its own opposite
+    numbers = np.repeat(np.arange(first_row, first_row + total.shape[0]), np.diff(total.indptr))
+    total.data[numbers == total.indices] *= np.float32(0.5)  # a loop is its own opposite
     return total

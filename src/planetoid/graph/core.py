@@ -1,11 +1,11 @@
-"""``Graph``: what every method reads."""
+"""``Graph``: the graph that every method works on."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,17 @@ import numpy.typing as npt
 from planetoid.errors import DataError
 from planetoid.graph import convert
 from planetoid.graph.build import Adjacency, BuildSummary, EdgePolicy, build_adjacency
-from planetoid.ids import NodeIds
+from planetoid.ids import IdsLike, NodeIds
 from planetoid.io.edgelist import EdgeList
 
 if TYPE_CHECKING:
     import networkx
+    import pandas as pd
     import scipy.sparse
+    from typing_extensions import Unpack
+
+    from planetoid.graph.build import PolicyOptions
+    from planetoid.graph.convert import EdgeIndexData, GraphLike, GraphOptions, NetworkxGraph, SparseMatrix
 
 __all__ = ["Graph"]
 
@@ -26,19 +31,17 @@ __all__ = ["Graph"]
 class Graph:
     """An immutable graph in CSR form with node ids of any hashable kind.
 
-    Use :meth:`of` or one of the ``from_*`` constructors. All of them follow
-    one :class:`~planetoid.graph.EdgePolicy`, whose fields they take as
-    keywords: an undirected graph by default, repeated edges merged, self loops
-    dropped, isolated nodes kept. ``graph.summary`` says in one line what was
-    merged or dropped.
+    Use :meth:`of` or one of the ``from_*`` constructors. All of them follow one
+    :class:`~planetoid.graph.EdgePolicy`, whose fields they take as keyword arguments: by default the graph is
+    undirected, repeated edges are merged, self loops dropped, isolated nodes kept. ``graph.summary`` says in one line
+    what was merged or dropped.
 
     Attributes
     ----------
     indptr, indices : arrays
-        CSR of the adjacency, int32, or int64 where the graph needs it. The
-        indices of a row are sorted.
+        CSR of the adjacency, int32, or int64 for a graph that needs it. The indices of a row are sorted.
     weights : float32 array or None
-        One weight an entry; ``None`` means that every edge weighs 1.
+        One weight per entry; ``None`` means that every edge has the weight 1.
     ids : NodeIds
         The node ids in row order.
     directed : bool
@@ -58,7 +61,7 @@ class Graph:
 
     __slots__ = ("__weakref__", "_n_loops", "directed", "ids", "indices", "indptr", "summary", "weights")
 
-    indptr: npt.NDArray[Any]
+    indptr: npt.NDArray[Any]  # int32, or int64 for a graph that needs it
     indices: npt.NDArray[Any]
     weights: npt.NDArray[np.float32] | None
     ids: NodeIds
@@ -81,25 +84,29 @@ class Graph:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Graph cannot be changed; build a new one instead of setting {name!r}")
+        raise AttributeError(f"a Graph is immutable; build a new one instead of setting {name!r}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Graph], tuple[Adjacency, NodeIds]]:
         adjacency = Adjacency(self.indptr, self.indices, self.weights, self._n_loops, self.summary)
         return Graph, (adjacency, NodeIds(self.ids.to_numpy() if len(self.ids) else 0))
 
     # ---- construction ---------------------------------------------------------
 
     @classmethod
-    def of(cls, source: Any, **policy: Any) -> Graph:
-        """Build a graph from whatever holds one.
+    def of(cls, source: GraphLike, /, **options: Unpack[GraphOptions]) -> Graph:
+        """Build a graph from any object that holds one.
 
-        Understands a ``Graph``, a path to a CSV, TSV or Parquet file, scipy
-        sparse matrices, networkx graphs, pandas (or polars, Arrow) tables,
-        PyTorch Geometric ``Data``, a ``(source, target[, weight])`` tuple of
-        arrays, a list of edge tuples, a square adjacency array and a
-        ``{node: [neighbours]}`` dictionary.
+        Accepts a ``Graph``, a path to a CSV, TSV or Parquet file, scipy sparse matrices, networkx graphs, pandas (or
+        polars, Arrow) tables, PyTorch Geometric ``Data``, a ``(source, target[, weight])`` tuple of arrays, a list of
+        edge tuples, a square adjacency array and a ``{node: [neighbours]}`` dictionary.
+
+        Parameters
+        ----------
+        source : any of these
+        **options
+            Fields of :class:`~planetoid.graph.EdgePolicy`, and parameters of the ``from_*`` constructor that is used.
         """
-        return convert.graph_of(cls, source, policy)
+        return convert.graph_of(cls, source, cast("dict[str, Any]", options))
 
     @classmethod
     def from_edges(
@@ -108,8 +115,8 @@ class Graph:
         target: Iterable[Hashable],
         weight: Iterable[float] | None = None,
         *,
-        nodes: Iterable[Hashable] | int | None = None,
-        **policy: Any,
+        nodes: IdsLike | None = None,
+        **policy: Unpack[PolicyOptions],
     ) -> Graph:
         """Build a graph from the two ends of each edge.
 
@@ -118,9 +125,9 @@ class Graph:
         source, target : sequences of ids
         weight : sequence of numbers, optional
         nodes : sequence of ids, or int, optional
-            All nodes, in the order that rows shall have; a number ``n`` stands
-            for ``0..n-1``. Without it the nodes are those that occur, sorted if
-            they are all integers or all strings, else as they first occur.
+            All nodes, in row order; a number ``n`` stands for ``0..n-1``. By default the nodes are those that occur:
+            in natural order (``paper_9`` before ``paper_10``) if they are all integers or all strings, else in order
+            of first occurrence.
         **policy
             Fields of :class:`~planetoid.graph.EdgePolicy`.
         """
@@ -128,11 +135,11 @@ class Graph:
         return cls.from_rows(edges, ids, **policy)
 
     @classmethod
-    def from_rows(cls, edges: EdgeList, ids: NodeIds, **policy: Any) -> Graph:
+    def from_rows(cls, edges: EdgeList, ids: NodeIds, **policy: Unpack[PolicyOptions]) -> Graph:
         """Build a graph from row numbers into ``ids``; empties ``edges``."""
-        rules = EdgePolicy(**policy)
-        graph = cls(build_adjacency(edges, len(ids), rules), ids)
-        if rules.isolated == "drop":
+        edge_policy = EdgePolicy(**policy)
+        graph = cls(build_adjacency(edges, len(ids), edge_policy), ids)
+        if edge_policy.isolated == "drop":
             connected = np.flatnonzero(graph.connected())
             dropped = graph.n_nodes - len(connected)
             if dropped:
@@ -142,41 +149,44 @@ class Graph:
 
     @classmethod
     def without_edges(cls, ids: NodeIds) -> Graph:
-        """Return a graph of nodes alone."""
+        """Build a graph of isolated nodes."""
         return cls.from_rows(EdgeList(np.empty(0, np.int64), np.empty(0, np.int64)), ids)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, *, nodes: Iterable[Hashable] | int | None = None, **policy: Any) -> Graph:
+    def from_scipy(
+        cls, matrix: SparseMatrix, *, nodes: IdsLike | None = None, **policy: Unpack[PolicyOptions]
+    ) -> Graph:
         """Build a graph from a square scipy sparse matrix (all ones: unweighted)."""
         return convert.from_scipy(cls, matrix, nodes, policy)
 
     @classmethod
-    def from_networkx(cls, graph: Any, *, weight: str | None = "weight", **policy: Any) -> Graph:
-        """Build a graph from networkx, in its node order; ``weight`` names the edge attribute."""
+    def from_networkx(
+        cls, graph: NetworkxGraph, *, weight: str | None = "weight", **policy: Unpack[PolicyOptions]
+    ) -> Graph:
+        """Build a graph from networkx, in its order of nodes; ``weight`` names the edge attribute."""
         return convert.from_networkx(cls, graph, weight, policy)
 
     @classmethod
     def from_pandas(
         cls,
-        frame: Any,
+        frame: pd.DataFrame,
         *,
-        source: str | None = None,
-        target: str | None = None,
-        weight: str | None = None,
-        nodes: Iterable[Hashable] | int | None = None,
-        **policy: Any,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | int | None = None,
+        nodes: IdsLike | None = None,
+        **policy: Unpack[PolicyOptions],
     ) -> Graph:
         """Build a graph from a table of edges.
 
-        The columns are those named, else ``source``/``target`` (or ``src``/``dst``,
-        ``from``/``to``, ``head``/``tail``, ``u``/``v``), else the first two; a
-        column called ``weight``, or the only other one to their right if it has
-        numbers, is the weight.
+        Columns are chosen by name or number; by default they are ``source``/``target`` (or ``src``/``dst``,
+        ``from``/``to``, ``head``/``tail``, ``u``/``v``), else the first two; a column called ``weight``, or the only
+        other one to their right if it is numeric, is the weight.
         """
         return convert.from_pandas(cls, frame, source, target, weight, nodes, policy)
 
     @classmethod
-    def from_pyg(cls, data: Any, **policy: Any) -> Graph:
+    def from_pyg(cls, data: EdgeIndexData, **policy: Unpack[PolicyOptions]) -> Graph:
         """Build a graph from a PyTorch Geometric ``Data`` (``edge_index``, ``edge_weight``)."""
         return convert.from_pyg(cls, data, policy)
 
@@ -190,43 +200,39 @@ class Graph:
         weight: str | int | None = None,
         header: bool | None = None,
         separator: str | None = None,
-        nodes: Iterable[Hashable] | int | None = None,
-        **policy: Any,
+        nodes: IdsLike | None = None,
+        **policy: Unpack[PolicyOptions],
     ) -> Graph:
         """Build a graph from a CSV, TSV or Parquet file of edges.
 
-        The file is read in pieces. Ids from text are integers if every one is
-        written as an integer, else strings (``007`` is a string); Parquet tells
-        what they are.
+        The file is read in batches. Ids from text are integers if every one is written as an integer, else strings
+        (``007`` is a string); in Parquet they have a type.
 
         Parameters
         ----------
         path : str or Path
-            Text may be gzip, and may have comments (``#``) at the top.
+            Text may be compressed with gzip, and may begin with comments (``#``).
         source, target, weight : str or int, optional
-            Columns, by name or by number from 0. By default those with the usual
-            names (as in :meth:`from_pandas`), else the first two; a column called
-            ``weight``, or the only other one if it has numbers, is the weight.
+            Columns, by name or by number from 0. By default those with the usual names (as in :meth:`from_pandas`),
+            else the first two; a column called ``weight``, or the only other one if it is numeric, is the weight.
         header : bool, optional
-            Whether the first line names the columns; by default the first lines
-            tell.
+            Whether the first line names the columns; detected by default.
         separator : str, optional
-            One character, a blank standing for any run of blanks and tabs; by
-            default the first lines tell.
+            One character, a space standing for any run of spaces and tabs; detected by default.
         nodes : sequence of ids, or int, optional
-            As in :meth:`from_edges`; an edge that mentions another node is an
-            error. By default the nodes are those that occur, sorted.
+            As in :meth:`from_edges`; an edge with another node is an error. By default the nodes are those that occur,
+            in natural order.
         **policy
             Fields of :class:`~planetoid.graph.EdgePolicy`.
         """
         from planetoid.io.edges import read_edges
 
         ids, edges = read_edges(
-            Path(path), source=source, target=target, weight=weight, header=header, separator=separator, nodes=nodes
+            path, source=source, target=target, weight=weight, header=header, separator=separator, nodes=nodes
         )
         return cls.from_rows(edges, ids, **policy)
 
-    # ---- what is in it --------------------------------------------------------
+    # ---- contents -------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -268,7 +274,7 @@ class Graph:
         return self.ids.at(self.indices[self.indptr[row] : self.indptr[row + 1]])
 
     def components(self) -> npt.NDArray[np.int32]:
-        """Return the number of the (weakly) connected component of each node, the largest first."""
+        """Return the number of the (weakly) connected component of each node, counted from the largest."""
         from scipy.sparse.csgraph import connected_components
 
         _, labels = connected_components(self.to_scipy(), directed=self.directed, connection="weak")
@@ -278,34 +284,30 @@ class Graph:
         return np.asarray(rank[labels] if len(labels) else labels, dtype=np.int32)
 
     def subgraph(self, nodes: Iterable[Hashable]) -> Graph:
-        """Return the graph of these nodes, in this order, and the edges among them."""
+        """Return the induced subgraph of some nodes, in this order."""
         return self._induced(self.ids.known_rows(nodes), None)
 
-    def with_nodes(self, nodes: Iterable[Hashable] | int) -> Graph:
-        """Return the same edges over these nodes, in this order; new ones are isolated.
-
-        Every node of the graph must be among them.
-        """
+    def with_nodes(self, nodes: IdsLike) -> Graph:
+        """Return the same edges over other nodes, in their order; every node of the graph must be among them."""
         ids = NodeIds(nodes)
         if ids == self.ids:
             return self
-        moved = ids.rows(self.node_ids)
-        lost = np.flatnonzero(moved < 0)
-        if len(lost):
-            raise DataError(f"node {self.ids[int(lost[0])]!r} of the graph is missing from the nodes given")
-        source = np.repeat(moved, np.diff(self.indptr))
-        edges = EdgeList(source, moved[self.indices], self.weights)
-        rules = {"directed": self.directed, "self_loops": "keep"}
-        adjacency = build_adjacency(edges, len(ids), EdgePolicy(**rules))  # type: ignore[arg-type]
+        position = ids.rows(self.node_ids)
+        missing = np.flatnonzero(position < 0)
+        if len(missing):
+            raise DataError("a node of the graph is not among the given nodes", node=self.ids[int(missing[0])])
+        source = np.repeat(position, np.diff(self.indptr))
+        edges = EdgeList(source, position[self.indices], self.weights)
+        adjacency = build_adjacency(edges, len(ids), EdgePolicy(directed=self.directed, self_loops="keep"))
         return Graph(replace(adjacency, summary=self.summary), ids)
 
     def connected(self) -> npt.NDArray[np.bool_]:
-        """Tell which nodes have an edge, in either direction."""
-        touched = np.diff(self.indptr) > 0
-        touched[self.indices] = True
-        return touched
+        """Return which nodes have an edge, in either direction."""
+        connected = np.diff(self.indptr) > 0
+        connected[self.indices] = True
+        return connected
 
-    def _induced(self, rows: npt.NDArray[Any], summary: BuildSummary | None) -> Graph:
+    def _induced(self, rows: npt.NDArray[np.integer], summary: BuildSummary | None) -> Graph:
         part = self.to_scipy()[rows][:, rows].tocsr()
         part.sort_indices()
         n_loops = int(np.count_nonzero(part.diagonal()))
@@ -313,11 +315,13 @@ class Graph:
             n_edges = part.nnz if self.directed else (part.nnz + n_loops) // 2
             summary = BuildSummary(entries=part.nnz, edges=n_edges, directed=self.directed)
         weights = None if self.weights is None else part.data
-        kind = self.indices.dtype
-        adjacency = Adjacency(part.indptr.astype(kind), part.indices.astype(kind), weights, n_loops, summary)
+        index_type = self.indices.dtype
+        adjacency = Adjacency(
+            part.indptr.astype(index_type), part.indices.astype(index_type), weights, n_loops, summary
+        )
         return Graph(adjacency, self.ids.take(rows))
 
-    # ---- to others ------------------------------------------------------------
+    # ---- conversion -----------------------------------------------------------
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the adjacency as a float32 ``csr_array`` (index arrays shared, not copied)."""
@@ -331,7 +335,7 @@ class Graph:
         return convert.to_networkx(self)
 
     def __eq__(self, other: object) -> bool:
-        """Two graphs are equal if they have the same ids and edges, in whatever order."""
+        """Two graphs are equal if they have the same ids and edges, in any order."""
         if not isinstance(other, Graph):
             return NotImplemented
         mine = (self.n_nodes, self.n_edges, self.directed, self.weights is None)

@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.ids import NodeIds
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
-__all__ = ["write_embedding"]
-
-TEXT_SUFFIXES = (".w2v", ".txt", ".vec")
+__all__ = ["EMBEDDING_SUFFIXES", "write_embedding"]
 
 
 def write_embedding(path: str | Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:
-    """Write one row a node, in a format chosen by the file's ending.
+    """Write one row per node, in a format chosen by the suffix of the file.
 
-    ``.npz`` (arrays ``ids`` and ``embedding``, no pickle), ``.parquet`` (a
-    column ``id`` and one a dimension) or word2vec text (``.w2v``, ``.txt``,
-    ``.vec``; a header ``n dimension``, then an id and its numbers a line; an id
-    with white space in it is refused).
+    ``.npz`` (arrays ``ids`` and ``embedding``, no pickle), ``.parquet`` (a column ``id`` and one per dimension) or
+    word2vec text (``.w2v``, ``.txt``, ``.vec``: a header ``n dimension``, then an id and its numbers per line; ids must
+    not contain whitespace).
     """
     target = Path(path)
-    if target.suffix == ".npz":
-        with written_aside(target) as aside:
-            np.savez(aside, ids=_plain_ids(ids), embedding=embedding)
-    elif target.suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    write = _WRITERS.get(target.suffix)
+    if write is None:
+        raise DataError(
+            "cannot infer the format of the embedding", path=target, hint=f"use {', '.join(EMBEDDING_SUFFIXES)}"
+        )
+    with atomic_write(target) as temporary:
+        write(temporary, ids, embedding)
 
-        columns = {f"e{k}": np.ascontiguousarray(embedding[:, k]) for k in range(embedding.shape[1])}
-        with written_aside(target) as aside:
-            pq.write_table(pa.table({"id": ids.to_arrow(), **columns}), aside)
-    elif target.suffix in TEXT_SUFFIXES:
-        with written_aside(target) as aside:
-            _write_text(aside, ids, embedding)
+
+def _write_npz(path: Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:
+    if ids.kind == "object":
+        plain = np.array([str(node) for node in ids.to_numpy()])
     else:
-        raise DataError(f"{target}: an embedding is written as .npz, .parquet or {', '.join(TEXT_SUFFIXES)}")
+        plain = ids.to_numpy().astype(str) if ids.kind == "str" else ids.to_numpy()
+    np.savez(path, ids=plain, embedding=embedding)
+
+
+def _write_parquet(path: Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {f"e{k}": np.ascontiguousarray(embedding[:, k]) for k in range(embedding.shape[1])}
+    pq.write_table(pa.table({"id": ids.to_arrow(), **columns}), path)
 
 
 def _write_text(path: Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:
@@ -49,11 +54,17 @@ def _write_text(path: Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) ->
         for row, vector in enumerate(embedding):
             name = str(ids[row])
             if not name or name.split() != [name]:
-                raise DataError(f"node id {name!r} has white space in it, which word2vec text cannot hold; use .npz")
+                raise DataError(
+                    f"word2vec text cannot hold the node id {name!r}, which contains whitespace", hint="use .npz"
+                )
             file.write(name + " " + " ".join(f"{value:.7g}" for value in vector.tolist()) + "\n")
 
 
-def _plain_ids(ids: NodeIds) -> npt.NDArray[Any]:
-    if ids.kind == "object":
-        return np.array([str(node) for node in ids.to_numpy()])
-    return ids.to_numpy().astype(str) if ids.kind == "str" else ids.to_numpy()
+_WRITERS: dict[str, Callable[[Path, NodeIds, npt.NDArray[np.float32]], None]] = {
+    ".npz": _write_npz,
+    ".parquet": _write_parquet,
+    ".w2v": _write_text,
+    ".txt": _write_text,
+    ".vec": _write_text,
+}
+EMBEDDING_SUFFIXES = tuple(_WRITERS)

@@ -1,40 +1,36 @@
-"""Whether the first line of a table is its header."""
+"""Whether the first line of a text table is its header."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from planetoid.io.edgelist import END_NAMES
+from planetoid.io.column_roles import END_NAMES, ID_NAMES, LABEL_NAMES
 from planetoid.io.pandas_index import index_columns
 
-__all__ = ["ID_NAMES", "LABEL_NAMES", "is_meant_as_number", "is_number", "looks_like_header"]
-
-ID_NAMES = ("id", "node", "node_id", "nodeid")
-LABEL_NAMES = ("label", "class", "y", "category", "labels", "target")
+__all__ = ["is_number", "looks_like_header", "looks_numeric"]
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+MEANT_AS_NUMBER = re.compile(r"[+-]?(\d[\d.,_ ']*|[.,]\d+|nan|inf|infinity)(e[+-]?\d+)?", re.IGNORECASE)
 PAIRS = (*END_NAMES, ("id1", "id2"), ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"))
 
 
 def is_number(cell: str) -> bool:
-    """Tell whether a cell holds a finite decimal number."""
+    """Return whether a cell holds a finite decimal number."""
     return NUMBER.fullmatch(cell) is not None
 
 
-def is_meant_as_number(cell: str) -> bool:
-    """Tell whether a cell is, or was meant to be, a number: ``nan``, ``0,5`` and ``1 000`` are not finite numbers."""
-    return re.fullmatch(r"(?i)[+-]?(\d[\d.,_ ']*|[.,]\d+|nan|inf|infinity)(e[+-]?\d+)?", cell.strip()) is not None
+def looks_numeric(cell: str) -> bool:
+    """Return whether a cell is, or was meant to be, a number: also ``nan``, ``0,5`` and ``1 000``."""
+    return MEANT_AS_NUMBER.fullmatch(cell.strip()) is not None
 
 
 def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool | None:
-    """Tell whether the first line names columns; ``None`` if nothing speaks for or against it.
+    """Return whether the first line names the columns; ``None`` if there is no evidence.
 
-    What speaks for it: usual names; a word above a column of numbers; words
-    above a column whose cells all have digits in them. What speaks against it:
-    a number in the first line, or a cell that comes again further down (ids do,
-    names of columns do not). Words above words, as in ``alice,bob``, say
-    nothing.
+    Evidence for a header: usual names; a word above a column of numbers; words above a column whose cells all
+    contain digits. Evidence against it: a number in the first line, or a cell that occurs again further down (ids do,
+    names of columns do not). Words above words, as in ``alice,bob``, are no evidence.
 
     >>> looks_like_header(["source", "target"], [["a", "b"]])
     True
@@ -48,9 +44,9 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bo
     below = {cell for row in body for cell in row if not is_number(cell)}
     columns = [[row[k] for row in body if k < len(row)] for k in range(len(first))]
     above_numbers = [
-        not is_meant_as_number(cell) and _is_of_numbers(column) for cell, column in zip(first, columns, strict=True)
+        not looks_numeric(cell) and _is_numeric(column) for cell, column in zip(first, columns, strict=True)
     ]
-    if _has_usual_names(first, below) or _is_counting(first, body):
+    if _has_usual_names(first, below) or _has_counted_names(first, body):
         return True
     if not is_number(first[0]) and len(first) > 1 and all(above_numbers[1:]):
         return True
@@ -64,9 +60,9 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bo
     return True if with_digits else None
 
 
-def _is_of_numbers(column: Sequence[str]) -> bool:
-    """Tell whether a column has numbers and, at the most, gaps and NaN among them."""
-    return any(map(is_number, column)) and all(not cell or is_meant_as_number(cell) for cell in column)
+def _is_numeric(column: Sequence[str]) -> bool:
+    """Return whether a column has numbers and nothing else but empty cells and NaN."""
+    return any(map(is_number, column)) and all(not cell or looks_numeric(cell) for cell in column)
 
 
 def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:
@@ -80,14 +76,14 @@ def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:
     return any(one in lower and other in lower for one, other in PAIRS)
 
 
-def _is_counting(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Columns named 0, 1, 2, ... after a corner that is empty or a word, or any names after an empty one."""
+def _has_counted_names(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Return whether columns are named 0, 1, 2, ... after an empty cell or a word, or anything after an empty cell."""
     if is_number(first[0]) or len(first) < 3:
         return False
     named = list(first[1:])
     if first[0] == "" and not any(is_number(cell) or not cell for cell in named):
         return True
-    if first[0] and len(named) < 4:  # too short to tell from data
+    if first[0] and len(named) < 4:  # too short to distinguish from data
         return False
     counted = any(named == [str(k + start) for k in range(len(named))] for start in (0, 1))
     return counted and not any(list(row[1:]) == named for row in body)

@@ -1,12 +1,11 @@
-"""What all tables have in common, whatever the file: columns in pieces, and messages that say where."""
+"""What all tables have in common, whatever the format: columns read in batches, and errors that name the record."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +13,63 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planetoid.errors import DataError
-from planetoid.io.files import is_parquet
 
-__all__ = ["Batch", "Table", "open_table"]
+__all__ = ["Batch", "ListedIds", "Records", "Table"]
+
+
+class Records:
+    """Records that an error can point to; without lines, unless a subclass knows better.
+
+    Attributes
+    ----------
+    path : Path or None
+        The file that they come from.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    def line(self, row: int) -> int | None:
+        """Return the line of a record, counted from 1; ``None`` in a file without lines, where errors name the row."""
+        return None
+
+    def position(self, row: int) -> str:
+        """Return the line or the row of a record in words."""
+        line = self.line(row)
+        return f"row {row}" if line is None else f"line {line}"
+
+    def error(
+        self,
+        message: str,
+        row: int,
+        *,
+        column: str | int | None = None,
+        ids: Sequence[Hashable] = (),
+        hint: str | None = None,
+    ) -> DataError:
+        """Return a ``DataError`` about one record; ``ids`` are that of its node, or those of both ends of its edge."""
+        line = self.line(row)
+        return DataError(
+            message,
+            path=self.path,
+            line=line,
+            row=row if line is None else None,
+            column=column,
+            node=ids[0] if len(ids) == 1 else None,
+            edge=(ids[0], ids[1]) if len(ids) == 2 else None,
+            hint=hint,
+        )
+
+
+class ListedIds(Records):
+    """Ids in a text file, one per line; ``lines`` are the numbers of those lines that are not blank."""
+
+    def __init__(self, path: Path, lines: Sequence[int]) -> None:
+        super().__init__(path)
+        self._lines = lines
+
+    def line(self, row: int) -> int:
+        return self._lines[row]
 
 
 @dataclass(frozen=True)
@@ -24,21 +77,22 @@ class Batch:
     """Some records of a table: columns of text (or ids, labels) and a matrix of numbers."""
 
     first_row: int
-    texts: list[Any]
+    texts: list[pa.Array]
     numbers: npt.NDArray[np.float32]
 
 
-class Table(ABC):
+class Table(Records, ABC):
     """A file of records that all have the same columns.
+
+    A format is a subclass that is built from ``(path, header, separator)``; a binary one ignores the last two.
 
     Attributes
     ----------
-    path : Path
     names : tuple of str
-        Of the columns; their numbers where there is no header.
+        Names of the columns; their numbers where there is no header.
     has_names : bool
-    header_known : bool
-        False if the first line was taken for a record and nothing spoke for or against it.
+    header_is_certain : bool
+        False if the first line was taken for a record without evidence for or against a header.
     is_text : bool
         Whether all cells are text, so that what looks like an integer is one.
     """
@@ -46,67 +100,61 @@ class Table(ABC):
     path: Path
     names: tuple[str, ...]
     has_names: bool
-    header_known: bool = True
+    header_is_certain: bool = True
     is_text: bool = False
 
     @abstractmethod
+    def __init__(self, path: Path, header: bool | None = None, separator: str | None = None) -> None: ...
+
+    @abstractmethod
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
-        """Read some columns as they are (text without the blanks around it) and others as finite float32."""
+        """Read some columns as they are (text without surrounding whitespace) and others as finite float32."""
 
     @abstractmethod
     def is_numeric(self, column: int) -> bool:
-        """Tell whether a column is meant to have numbers, as far as can be told without reading all."""
-
-    @abstractmethod
-    def place(self, row: int) -> str:
-        """Return the line (or row) of a record, for messages."""
+        """Return whether a column is meant to hold numbers, as far as is known without reading all of it."""
 
     @abstractmethod
     def cell(self, row: int, column: int) -> str:
         """Return a cell as it is written, for messages."""
 
-    def column(self, number: int) -> str:
-        """Return how messages call a column."""
-        return f"column {self.names[number]!r}" if self.has_names else f"column {number} (counted from 0)"
-
-    def refuse(self, row: int, column: int, problem: str, ids: Sequence[Any] = ()) -> NoReturn:
-        """Raise a ``DataError`` about one cell; ``ids`` are those that stand in its record."""
-        who = f" ({', '.join(repr(node) for node in ids)})" if ids else ""
-        raise DataError(f"{self.path}, {self.place(row)}{who}, {self.column(column)}: {problem}")
+    def column_name(self, number: int) -> str | int:
+        """Return how messages refer to a column: by its name, else by its number."""
+        return self.names[number] if self.has_names else number
 
     def check_ids(self, batch: Batch, columns: Sequence[int]) -> None:
-        """Refuse what is no id, or none at all, in ``columns``, which are the first texts of the batch."""
+        """Raise ``DataError`` for a missing id or one of the wrong type in ``columns``, the first texts of a batch."""
         for values, column in zip(batch.texts, columns, strict=False):
             is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
             if not is_text and not pa.types.is_integer(values.type):
-                raise DataError(f"{self.path}: {self.column(column)} is {values.type}; ids are integers or strings")
+                raise DataError(
+                    f"ids must be integers or strings, not {values.type}",
+                    path=self.path,
+                    column=self.column_name(column),
+                )
             empty = pc.is_null(values)
             if is_text:
                 empty = pc.or_kleene(empty, pc.equal(values, ""))
             if pc.any(empty).as_py():
                 row = batch.first_row + pc.index(empty, True).as_py()
-                self.refuse(row, column, "the id is empty; every record needs one")
+                raise self.error("the id is empty", row, column=self.column_name(column), hint="every record needs one")
 
-    def finite(self, first_row: int, texts: list[Any], columns: Sequence[int], values: list[Any]) -> Any:
-        """Return columns of numbers as a matrix, or refuse the first one that is missing, NaN or infinite."""
+    def finite_matrix(
+        self, first_row: int, texts: Sequence[pa.Array], columns: Sequence[int], values: Sequence[pa.Array]
+    ) -> npt.NDArray[np.float32]:
+        """Return columns of numbers as a matrix, or raise ``DataError`` for one that is missing, NaN or infinite."""
         numbers = np.empty((len(columns), len(values[0]) if values else 0), dtype=np.float32)
-        for row, column in zip(numbers, values, strict=True):
-            row[:] = column.to_numpy(zero_copy_only=False)  # what is missing becomes NaN
+        for target, column in zip(numbers, values, strict=True):
+            target[:] = column.to_numpy(zero_copy_only=False)  # a missing value becomes NaN
         wrong = ~np.isfinite(numbers)
         if wrong.any():
-            at, k = (int(place) for place in np.argwhere(wrong.T)[0])
-            cell = self.cell(first_row + at, columns[k])
-            problem = f"{cell} is not a finite number" if cell else "the cell is empty; write a number there"
-            self.refuse(first_row + at, columns[k], problem, [text[at].as_py() for text in texts])
-        return numbers.T
-
-
-def open_table(path: Path, header: bool | None = None, separator: str | None = None) -> Table:
-    """Open a Parquet file or a text table."""
-    if is_parquet(path):
-        from planetoid.io.parquet import ParquetTable
-
-        return ParquetTable(path)
-    from planetoid.io.text import TextTable
-
-    return TextTable(path, header, separator)
+            row, k = (int(index) for index in np.argwhere(wrong.T)[0])
+            cell = self.cell(first_row + row, columns[k])
+            raise self.error(
+                f"{cell} is not a finite number" if cell else "the cell is empty",
+                first_row + row,
+                column=self.column_name(columns[k]),
+                ids=[text[row].as_py() for text in texts],
+                hint=None if cell else "a number is required",
+            )
+        return np.transpose(numbers)

@@ -1,3 +1,5 @@
+"""knn_graph against its definition."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +61,7 @@ def test_weights_by_heat():
         assert np.allclose(found, np.where(edges, np.exp(-(distance**2) / (2 * width**2)), 0), atol=1e-6)
 
 
-def test_rows_with_nothing_in_common_are_not_joined():
+def test_orthogonal_rows_are_not_connected():
     X = np.array([[1.0, 0, 0], [2.0, 0, 0], [0, 1.0, 0], [0, 3.0, 0], [0, 0, 1.0]])
     graph = knn_graph(X, 3)
     assert [graph.neighbors(node).tolist() for node in range(5)] == [[1], [0], [3], [2], []]
@@ -68,14 +70,14 @@ def test_rows_with_nothing_in_common_are_not_joined():
 def test_rows_of_zeros_stay_isolated():
     for form in (np.asarray, sparse.csr_array):
         X = form(np.array([[1.0, 0], [0, 0], [1, 0.5], [0, 0]]))
-        with pytest.warns(PlanetoidWarning, match="2 rows of zeros"):
+        with pytest.warns(PlanetoidWarning, match=r"^2 rows of zeros have no direction and stay isolated$"):
             graph = knn_graph(X, 2)
         assert graph.degrees.tolist() == [1, 0, 1, 0]
     with pytest.warns(PlanetoidWarning, match="3 rows of zeros"):
         assert knn_graph(np.zeros((3, 2)), 1).n_edges == 0
 
 
-def test_twins_are_joined_and_nobody_with_itself():
+def test_equal_rows_are_connected_but_no_row_with_itself():
     X = np.repeat(DENSE[:5], 4, axis=0)
     graph = knn_graph(X, 3, metric="euclidean", weights="heat")
     assert (graph.to_scipy().diagonal() == 0).all()
@@ -83,7 +85,7 @@ def test_twins_are_joined_and_nobody_with_itself():
     assert graph.degrees.tolist() == [3] * 20
 
 
-def test_ids_from_a_table_or_given():
+def test_node_ids():
     frame = pd.DataFrame(DENSE[:10], index=[f"n{k}" for k in range(10)])
     assert knn_graph(frame, 2).node_ids.tolist() == list(frame.index)
     assert knn_graph(DENSE[:3], 1, nodes="abc").node_ids.tolist() == ["a", "b", "c"]
@@ -91,7 +93,7 @@ def test_ids_from_a_table_or_given():
         knn_graph(DENSE[:3], 1, nodes="ab")
 
 
-def test_memory_is_not_that_of_a_square(monkeypatch):
+def test_memory_is_not_quadratic(monkeypatch):
     """A sparse input is never made dense, and no n x n table is allocated."""
     import tracemalloc
 
@@ -109,23 +111,25 @@ def test_memory_is_not_that_of_a_square(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "k=0"),
-        ({"k": 60}, "k=60; it is at least 1 and below the number of rows, 60"),
-        ({"metric": "manhattan"}, "metric='manhattan'"),
-        ({"mode": "both"}, "mode='both'"),
-        ({"weights": "distance"}, "weights='distance'"),
-        ({"bandwidth": 1.0}, "bandwidth=1.0"),
-        ({"weights": "heat", "bandwidth": 0}, "bandwidth=0"),
+        ({"k": 0}, "k must be an integer from 1 to 59, got 0"),
+        ({"k": 60}, "k must be an integer from 1 to 59, got 60"),
+        ({"metric": "manhattan"}, "metric must be 'cosine' or 'euclidean', got 'manhattan'"),
+        ({"mode": "both"}, "mode must be 'union' or 'mutual', got 'both'"),
+        ({"weights": "distance"}, "weights must be 'similarity', 'heat' or None, got 'distance'"),
+        ({"bandwidth": 1.0}, "bandwidth requires weights='heat', got None"),
+        ({"weights": "heat", "bandwidth": 0}, "bandwidth must be a number > 0 or None, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be an integer other than 0 or None, got 0"),
     ],
 )
-def test_parameters(options, message):
-    with pytest.raises(ParameterError, match=message):
+def test_invalid_parameters(options, message):
+    with pytest.raises(ParameterError) as caught:
         knn_graph(DENSE, **options)
+    assert str(caught.value) == f"knn_graph: {message}"
 
 
-def test_features_that_do_not_do():
+def test_invalid_features():
     for X in ([[1.0, np.nan], [0, 1]], [["a", "b"], ["c", "d"]], [1.0, 2.0]):
-        with pytest.raises(DataError, match="X does not do"):
+        with pytest.raises(DataError, match=r"^invalid X: "):
             knn_graph(X, 1)
 
 

@@ -1,4 +1,4 @@
-"""Graph itself: what it tells, what can be cut out of it, and that it cannot be changed."""
+"""Graph: its contents, subgraphs, equality and immutability."""
 
 import copy
 import pickle
@@ -38,8 +38,10 @@ def test_neighbors(graph):
     assert one_way.neighbors(20).tolist() == []
     pairs = Graph.from_edges([(1, 2)], [(3, 4)])
     assert pairs.neighbors((1, 2)).tolist() == [(3, 4)]
-    with pytest.raises(DataError, match=r"no node 'z' in the graph; its 6 ids are strings such as 'a'"):
+    with pytest.raises(DataError) as caught:
         graph.neighbors("z")
+    assert str(caught.value) == "node 'z': not in the graph; its 6 ids are strings such as 'a'"
+    assert caught.value.node == "z"
 
 
 def test_components_number_the_largest_first(graph):
@@ -52,16 +54,16 @@ def test_components_number_the_largest_first(graph):
     assert Graph.from_edges([], []).components().tolist() == []
 
 
-def test_subgraph_keeps_the_order_asked_for_and_the_edges_inside(graph):
+def test_subgraph_has_the_requested_order_and_the_edges_inside(graph):
     part = graph.subgraph(["c", "a", "b"])
     assert part.node_ids.tolist() == ["c", "a", "b"]
     assert part.to_scipy().toarray().tolist() == [[0, 0, 2], [0, 0, 1], [2, 1, 0]]
     assert part.n_edges == part.summary.edges == 2
     assert graph.subgraph(["a", "c"]).n_edges == 0
     assert graph.subgraph([]).n_nodes == 0
-    with pytest.raises(DataError, match="'z'"):
+    with pytest.raises(DataError, match=r"^node 'z': not in the graph; "):
         graph.subgraph(["a", "z"])
-    with pytest.raises(DataError, match="'a' stands twice"):
+    with pytest.raises(DataError, match=r"^row 1, node 'a': duplicate node id$"):
         graph.subgraph(["a", "a"])
 
 
@@ -81,7 +83,7 @@ def test_with_nodes_adds_isolated_ones_and_reorders(graph):
     assert more.strengths.tolist() == [0, 0, 3, 3, 2, 3, 1]
     assert more.summary == graph.summary
     assert graph.with_nodes(list("abcdef")) is graph
-    with pytest.raises(DataError, match=r"node 'f' of the graph is missing"):
+    with pytest.raises(DataError, match=r"^node 'f': a node of the graph is not among the given nodes$"):
         graph.with_nodes(list("abcde"))
 
 
@@ -102,8 +104,8 @@ def test_graphs_are_equal_by_ids_and_edges_in_any_order(graph):
     assert graph != "graph"
 
 
-def test_a_graph_cannot_be_changed(graph):
-    with pytest.raises(AttributeError, match="cannot be changed"):
+def test_a_graph_is_immutable(graph):
+    with pytest.raises(AttributeError, match="a Graph is immutable"):
         graph.indptr = None
     for array in (graph.indptr, graph.indices, graph.weights):
         with pytest.raises(ValueError, match="read-only"):
@@ -112,7 +114,7 @@ def test_a_graph_cannot_be_changed(graph):
         hash(graph)
 
 
-def test_given_arrays_are_left_alone():
+def test_input_arrays_are_not_modified():
     source, target, weight = np.array([0, 1, 1]), np.array([1, 1, 0]), np.array([1, 2, 3], dtype=np.float32)
     Graph.from_edges(source, target, weight, nodes=3)
     assert (source.tolist(), target.tolist(), weight.tolist()) == ([0, 1, 1], [1, 1, 0], [1, 2, 3])
@@ -128,7 +130,7 @@ def test_pickle_and_copy_give_the_same_graph(ids):
         assert twin.summary == graph.summary
 
 
-def test_indices_are_32_bits_where_they_suffice(graph):
+def test_indices_are_32_bits_if_that_is_enough(graph):
     assert graph.indptr.dtype == graph.indices.dtype == np.int32
     assert graph.nbytes == 7 * 4 + 6 * 4 + 6 * 4 + graph.ids.nbytes
 

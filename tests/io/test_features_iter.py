@@ -1,4 +1,4 @@
-"""iter_features: the same as read_features, piece by piece."""
+"""iter_features: the same as read_features, block by block."""
 
 import tracemalloc
 from functools import partial
@@ -10,17 +10,15 @@ from scipy import sparse
 
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.ids import NodeIds
-from planetoid.io import iter_features, read_features, readers, text, words
+from planetoid.io import iter_features, matrices, read_features, sparse_text, text_table
+from planetoid.io.lines import line_blocks
 
 
 @pytest.fixture
-def small_pieces(monkeypatch):
-    for module in (text, words):
-        monkeypatch.setattr(module, "line_blocks", lambda path, skip, size=0: text_blocks(path, skip, 64))
-    monkeypatch.setattr(readers, "PIECE_ROWS", 3)
-
-
-text_blocks = text.line_blocks
+def small_blocks(monkeypatch):
+    for module in (text_table, sparse_text):
+        monkeypatch.setattr(module, "line_blocks", lambda path, skip, size=0: line_blocks(path, skip, 64))
+    monkeypatch.setattr(matrices, "BLOCK_ROWS", 3)
 
 
 def files(write, tmp_path):
@@ -39,8 +37,8 @@ def files(write, tmp_path):
     yield tmp_path / "f.npz"
 
 
-@pytest.mark.usefixtures("small_pieces")
-def test_the_pieces_make_up_the_whole(write, tmp_path):
+@pytest.mark.usefixtures("small_blocks")
+def test_the_blocks_make_up_the_whole(write, tmp_path):
     for path in files(write, tmp_path):
         whole = read_features(path)
         pieces = list(iter_features(path))
@@ -60,7 +58,7 @@ def test_ids_from_text_stay_as_they_are_written(write):
     assert piece.ids == NodeIds(["7", "8"])
 
 
-def test_columns_follow_the_training_table(write):
+def test_columns_follow_the_training_table(write, text_after_path):
     trained = read_features(write("a dog:2 cat\nb emu\n", "train.txt"))
     with pytest.warns(PlanetoidWarning, match="1 of 3 tokens"):
         (piece,) = iter_features(write("n1 emu:3 yak\nn2 cat\n", "new.txt"), names=trained.names)
@@ -68,24 +66,27 @@ def test_columns_follow_the_training_table(write):
     table = read_features(write("id,x,y\na,1,2\n", "train.csv"))
     (piece,) = iter_features(write("id,y,z,x\nn,5,6,7\n", "new.csv"), names=table.names)
     assert piece.X.tolist() == [[7, 5]]
-    with pytest.raises(DataError, match=r"new.csv: there is no column 'x'; the columns are id, y, z"):
-        list(iter_features(write("id,y,z\nn,5,6\n", "new.csv"), names=table.names))
+    path = write("id,y,z\nn,5,6\n", "new.csv")
+    expected = ": there is no column 'x'; the columns are id, y, z"
+    assert text_after_path(lambda path: list(iter_features(path, names=table.names)), path) == expected
     (piece,) = iter_features(write("0 2:1\n", "new.svm"), n_features=4)
     assert piece.X.toarray().tolist() == [[0, 1, 0, 0]]
 
 
-def test_an_id_twice_in_a_piece_is_refused(write):
-    with pytest.raises(DataError, match=r"line 3: the id 'a' was there before, in line 2"):
-        list(iter_features(write("id,x\na,1\na,2\n")))
+def test_a_duplicate_id_in_a_block(write, text_after_path):
+    path = write("id,x\na,1\na,2\n")
+    expected = ", line 3, node 'a': duplicate node id, first seen in line 2"
+    assert text_after_path(lambda path: list(iter_features(path)), path) == expected
 
 
-def test_a_broken_line_is_met_after_the_good_pieces(write, monkeypatch):
-    monkeypatch.setattr(text, "line_blocks", partial(text_blocks, size=50))
+def test_an_invalid_line_is_found_after_the_valid_blocks(write, monkeypatch):
+    monkeypatch.setattr(text_table, "line_blocks", partial(line_blocks, size=50))
     path = write("id,x\n" + "".join(f"n{k},1\n" for k in range(300)) + "z,oops\n")
     pieces = iter_features(path)
     assert len(next(pieces).ids) < 300
-    with pytest.raises(DataError, match=r"line 302 \('z'\), column 'x': 'oops' is not a number"):
+    with pytest.raises(DataError) as caught:
         list(pieces)
+    assert str(caught.value) == f"{path}, line 302, node 'z', column 'x': 'oops' is not a number"
 
 
 def peak_of_reading(path) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""read_labels: labels in the order of the graph, or a dictionary, or one clear sentence."""
+"""read_labels: labels in the order of the graph, a dictionary, or an error."""
 
 import gzip
 import warnings
@@ -8,10 +8,17 @@ import pandas as pd
 import pytest
 
 from planetoid import Feat, Graph, read_features, read_labels
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.errors import PlanetoidWarning
 
 GRAPH = Graph.from_edges(["a", "b"], ["b", "c"])
 NUMBERED = Graph.from_edges([1, 2], [2, 30])
+TRUNCATED = ": the gzip data is truncated or corrupt; download or write it again"
+NEEDS_QUOTES = "; a cell that contains the separator ',' needs quotes"
+SAVE_AS_UTF8 = "; save the file as UTF-8 (it may be Latin-1)"
+ONE_COLUMN = (
+    "; separate cells with a comma, a tab, a semicolon, a bar or spaces; pass separator=... for any other separator"
+)
+ONLY_A_HEADER = ": the file has a header but no records; pass header=False if its only line is not a header"
 
 
 @pytest.mark.parametrize(
@@ -51,14 +58,15 @@ def test_columns_by_name_and_number(write):
     assert read_labels(path, id_column="topic", label_column="id") == {"ml": "a", "db": "b"}
 
 
-def test_ids_are_read_in_the_kind_of_the_graph(write):
+def test_ids_are_read_in_the_kind_of_the_graph(write, text_after_path):
     assert read_labels(write("1,x\na,y\n"), Graph.from_edges(["1"], ["a"])).tolist() == ["x", "y"]
     assert read_labels(write("30,x\n1,y\n"), NUMBERED).tolist() == ["y", None, "x"]
-    with pytest.raises(DataError, match=r"line 2: the id 'z' is no integer, but those of the graph are, such as 1"):
-        read_labels(write("30,x\nz,y\n"), NUMBERED)
+    assert text_after_path(read_labels, write("30,x\nz,y\n"), NUMBERED) == (
+        ", line 2, node 'z': the id is not an integer, but the ids of the graph are, such as 1"
+    )
 
 
-def test_parquet_keeps_its_types(tmp_path):
+def test_parquet_keeps_its_types(tmp_path, text_after_path):
     path = tmp_path / "y.parquet"
     pd.DataFrame({"id": ["a", "b", "c"], "label": ["1", None, ""]}).to_parquet(path)
     assert read_labels(path, GRAPH).tolist() == ["1", None, None]
@@ -67,11 +75,12 @@ def test_parquet_keeps_its_types(tmp_path):
     pd.DataFrame({"id": ["a", "b"], "label": pd.Categorical(["x", "y"])}).to_parquet(path)
     assert read_labels(path) == {"a": "x", "b": "y"}
     pd.DataFrame({"id": ["a", "b"], "label": [0.5, 1.5]}).to_parquet(path)
-    with pytest.raises(DataError, match=r"row 0, column 'label': the label 0.5 is neither an integer nor a string"):
-        read_labels(path)
+    assert text_after_path(read_labels, path) == (
+        ", row 0, column 'label': labels must be integers or strings, got 0.5"
+    )
     pd.DataFrame({"id": ["a", "b"], "label": [["x"], ["y"]]}).to_parquet(path)
-    with pytest.raises(DataError, match=r"column 'label' is list<.*; labels are integers or strings"):
-        read_labels(path)
+    found = text_after_path(read_labels, path)  # pyarrow decides what the items of a list are called
+    assert found.startswith(", column 'label': labels must be integers or strings, not list<")
 
 
 def test_floats_that_are_whole_are_labels_with_gaps(tmp_path):
@@ -80,13 +89,15 @@ def test_floats_that_are_whole_are_labels_with_gaps(tmp_path):
     assert read_labels(path, GRAPH).tolist() == [2, None, 1]
 
 
-def test_unknown_nodes_are_left_out_and_counted(write):
+def test_unknown_nodes_are_left_out_and_counted(write, text_after_path):
     with pytest.warns(PlanetoidWarning, match=r"1 of 3 labels belong to no node .* 'q'\) and are ignored") as caught:
         labels = read_labels(write("a,x\nq,y\nb,y\n"), GRAPH)
     assert labels.tolist() == ["x", "y", None]
     assert caught[0].filename == __file__
-    with pytest.raises(DataError, match=r"no record has the id of a node of the graph \(the first has 'p'\)"):
-        read_labels(write("p,x\nq,y\n"), GRAPH)
+    assert text_after_path(read_labels, write("p,x\nq,y\n"), GRAPH) == (
+        ": no record has the id of a node of the graph (the first has 'p'); "
+        "is it the right file, and the right id column?"
+    )
 
 
 def test_few_labels_are_the_normal_case(write):
@@ -95,24 +106,27 @@ def test_few_labels_are_the_normal_case(write):
         read_labels(write("a,x\n"), GRAPH)
 
 
-def test_a_node_has_one_label(write):
+def test_a_node_has_one_label(write, text_after_path):
     path = write("id,label\na,x\nb,x\n\na,y\n")
     for graph in (GRAPH, None):
-        with pytest.raises(DataError, match=r"line 5: the id 'a' has the label 'y', but 'x' in line 2"):
-            read_labels(path, graph)
-    with pytest.raises(DataError, match=r"the label None, but 'x' in line 2"):
-        read_labels(write("id,label\na,x\na,\n"), GRAPH)
-    with pytest.warns(PlanetoidWarning, match=r"1 labels repeat what an earlier record says") as caught:
+        expected = ", line 5, node 'a': conflicting labels: 'y' here, 'x' in line 2"
+        assert text_after_path(read_labels, path, graph) == expected
+    path = write("id,label\na,x\na,\n")
+    expected = ", line 3, node 'a': conflicting labels: None here, 'x' in line 2"
+    assert text_after_path(read_labels, path, GRAPH) == expected
+    with pytest.warns(PlanetoidWarning, match=r"table.csv: 1 labels repeat an earlier record$") as caught:
         assert read_labels(write("id,label\na,x\na,x\n"), GRAPH).tolist() == ["x", None, None]
     assert caught[0].filename == __file__
 
 
-def test_a_first_line_that_may_be_a_header_is_doubted(write):
+def test_a_first_line_that_may_be_a_header_is_questioned(write):
     path = write("paper,topic\nann,ml\nbob,db\ncid,ml\ndan,db\n")
-    with pytest.warns(
-        PlanetoidWarning, match=r"line 1: 'paper' and 'topic' were read as an id and its label"
-    ) as caught:
+    with pytest.warns(PlanetoidWarning) as caught:
         assert len(read_labels(path)) == 5
+    assert str(caught[0].message) == (
+        f"{path}, line 1: read as the label 'topic' of node 'paper', but no other node has this label; "
+        "pass header=True if the line is a header or header=False if it is not"
+    )
     assert caught[0].filename == __file__
     assert len(read_labels(path, header=True)) == 4
     assert len(read_labels(path, header=False)) == 5
@@ -121,30 +135,30 @@ def test_a_first_line_that_may_be_a_header_is_doubted(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"is empty"),
-        ("id,label\n", r"has a header but no line below it"),
-        ("a\nb\n", r"has one column"),
-        ("a,\nb,\n", r"has no label: every one of its 2 records is empty there"),
-        ("a,x,1\nb,y,2\n", r"which of the 2 other columns is the label\? Say label_column="),
-        ("a,x\n,y\n", r"line 2, column 0 .*: the id is empty"),
-        ("a,x\nb\n", r"line 2: 1 cell where other lines have 2"),
-        (b"a,x\nb,\xff\n", r"line 2: byte 0xff at place 3 is not UTF-8"),
-        (gzip.compress(b"a,x\n" * 1000, mtime=0)[:-12], r"cut short or damaged"),
+        ("", ": the file is empty"),
+        ("id,label\n", ONLY_A_HEADER),
+        ("a\nb\n", ": the file has only one column; its first line is 'a'" + ONE_COLUMN),
+        ("a,\nb,\n", ", column 1 (counted from 0): no label in 2 records: the column is empty"),
+        ("a,x,1\nb,y,2\n", ": cannot infer which of 2 columns holds the labels; pass label_column=... to choose it"),
+        ("a,x\n,y\n", ", line 2, column 0 (counted from 0): the id is empty; every record needs one"),
+        ("a,x\nb\n", ", line 2: 1 cell, but other lines have 2" + NEEDS_QUOTES),
+        (b"a,x\nb,\xff\n", ", line 2: byte 0xff at position 3 is not UTF-8" + SAVE_AS_UTF8),
+        (gzip.compress(b"a,x\n" * 1000, mtime=0)[:-12], TRUNCATED),
     ],
 )
-def test_broken_files(write, content, message):
-    path = write(content)
-    with pytest.raises(DataError, match=message) as caught:
-        read_labels(path)
-    assert str(path) in str(caught.value)
+def test_invalid_files(write, text_after_path, content, message):
+    assert text_after_path(read_labels, write(content)) == message
 
 
-def test_wrong_columns(write):
+def test_wrong_columns(write, error_of):
     path = write("id,label\na,x\n")
-    with pytest.raises(DataError, match=r"table.csv: there is no column 'class'; the columns are id, label"):
-        read_labels(path, label_column="class")
-    with pytest.raises(DataError, match=r"table.csv: column 'id' is both the id and the label"):
-        read_labels(path, label_column="id")
+    error = error_of(read_labels, path, label_column="class")
+    assert str(error) == f"{path}: there is no column 'class'; the columns are id, label"
+    assert error.parameter == "label_column"
+    assert str(error_of(read_labels, path, label_column="id")) == (
+        f"{path}, column 'id': the column cannot hold both the ids and the labels; "
+        "pass id_column=... to choose the column of ids"
+    )
 
 
 def test_features_and_labels_go_straight_into_fit(write):

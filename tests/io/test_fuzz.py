@@ -1,4 +1,4 @@
-"""Whatever is in a file: an answer or a DataError, and the fast way reads what the slow way reads."""
+"""Any content of a file is read or is a DataError, and the fast path reads what the slow path reads."""
 
 import io
 import warnings
@@ -12,9 +12,9 @@ from scipy import sparse
 from planetoid import Graph, read_features, read_labels
 from planetoid.errors import DataError, PlanetoidError
 from planetoid.ids import NodeIds
-from planetoid.io.layout import split_line
-from planetoid.io.text import TextTable
-from planetoid.io.words import WordFile
+from planetoid.io.dialect import split_line
+from planetoid.io.sparse_text import SparseTextFile
+from planetoid.io.text_table import TextTable
 
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 pieces = st.sampled_from(
@@ -50,11 +50,11 @@ def test_tables_fast_and_slow(text, tmp_path):
     path.write_bytes(text.encode())
     try:
         table = TextTable(path, False, None)
-        columns = range(table.layout.width)
+        columns = range(table.dialect.width)
         fast = [row for batch in table.batches(columns) for row in zip(*map(_listed, batch.texts), strict=True)]
     except DataError:
         return
-    assert list(map(list, fast)) == [split_line(line, table.layout.separator) for _, line in table.lines()]
+    assert list(map(list, fast)) == [split_line(line, table.dialect.separator) for _, line in table.lines()]
 
 
 def _listed(values) -> list:
@@ -63,12 +63,12 @@ def _listed(values) -> list:
 
 @many
 @given(text=texts.map(lambda text: text.replace(",", ":")))
-def test_words_fast_and_slow(text, tmp_path):
+def test_token_lines_fast_and_slow(text, tmp_path):
     path = tmp_path / "w.txt"
     path.write_bytes(text.encode())
     try:
-        file = WordFile(path)
-        blocks = list(file.words(8))
+        file = SparseTextFile(path)
+        blocks = list(file.blocks(8))
     except DataError:
         return
     fast = []
@@ -77,7 +77,7 @@ def test_words_fast_and_slow(text, tmp_path):
             inside = slice(block.indptr[k], block.indptr[k + 1])
             fast.append([node, *zip(_listed(block.tokens[inside]), block.weights[inside].tolist(), strict=True)])
     slow = []
-    for _, (node, *words) in file.lines():
+    for _, node, words in file.lines():
         parts = [word.rpartition(":") if ":" in word else (word, "", "1") for word in words]
         slow.append([node, *((token, float(np.float32(weight))) for token, _, weight in parts)])
     assert fast == slow
@@ -104,7 +104,7 @@ damage = st.tuples(
 @pytest.mark.parametrize("suffix", STARTS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(damage, max_size=5))
-def test_damaged_files_are_read_or_refused(suffix, changes, tmp_path):
+def test_damaged_files_are_read_or_an_error(suffix, changes, tmp_path):
     content = bytearray(STARTS[suffix])
     for place, length, new in changes:
         at = place % (len(content) + 1)

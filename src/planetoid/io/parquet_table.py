@@ -1,15 +1,15 @@
-"""Parquet tables in pieces."""
+"""Parquet tables, read in batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from planetoid.errors import DataError
+from planetoid.io.opening import check_file
 from planetoid.io.table import Batch, Table
 
 __all__ = ["ParquetTable"]
@@ -19,48 +19,52 @@ BATCH_CELLS = 2**22
 
 
 class ParquetTable(Table):
-    """A Parquet file; its records are counted from 0."""
+    """A Parquet file; its rows are counted from 0."""
 
     has_names = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, header: bool | None = None, separator: str | None = None) -> None:
         self.path = path
+        check_file(path)
         try:
             self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
         except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(f"{path} is not a readable Parquet file: {_first_line(error)}") from None
+            raise DataError(f"the file is not valid Parquet: {_first_line(error)}", path=path) from None
         self._schema = self._file.schema_arrow
         self.names = tuple(self._schema.names)
         if self._file.metadata.num_rows == 0:
-            raise DataError(f"{path} has columns ({', '.join(self.names)}) but no rows")
+            raise DataError(f"the table has columns ({', '.join(self.names)}) but no rows", path=path)
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         wanted = list(dict.fromkeys([*texts, *numbers]))
         names = [self.names[k] for k in wanted]
         for name in names:
             if self.names.count(name) > 1:
-                raise DataError(f"{self.path}: several columns are called {name!r}; rename them")
+                raise DataError(f"several columns are called {name!r}", path=self.path, hint="rename them")
         for column in numbers:
             if not self.is_numeric(column):
-                raise DataError(f"{self.path}: {self.column(column)} is {self._type(column)}, not numbers")
+                raise DataError(
+                    f"the column is not numeric but {self._type(column)}",
+                    path=self.path,
+                    column=self.column_name(column),
+                )
         rows = max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, len(wanted))))
         first_row = 0
         try:
             for piece in self._file.iter_batches(batch_size=rows, columns=names, use_threads=False):
                 columns = [_plain_text(piece.column(self.names[k])) for k in texts]
                 values = [piece.column(self.names[k]).cast(pa.float32(), safe=False) for k in numbers]
-                yield Batch(first_row, columns, self.finite(first_row, columns, numbers, values))
+                yield Batch(first_row, columns, self.finite_matrix(first_row, columns, numbers, values))
                 first_row += len(piece)
         except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(f"{self.path} is damaged: {_first_line(error)}; write it again") from None
+            raise DataError(
+                f"the file is corrupt: {_first_line(error)}", path=self.path, hint="download or write it again"
+            ) from None
 
     def is_numeric(self, column: int) -> bool:
         kind = self._type(column)
         tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
         return any(test(kind) for test in tests)
-
-    def place(self, row: int) -> str:
-        return f"row {row}"
 
     def cell(self, row: int, column: int) -> str:
         name = self.names[column]
@@ -72,19 +76,15 @@ class ParquetTable(Table):
             seen += len(piece)
         raise IndexError(row)
 
-    def _type(self, column: int) -> Any:
+    def _type(self, column: int) -> pa.DataType:
         kind = self._schema.field(column).type
         return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _is_view(kind: Any) -> bool:
-    return str(kind) == "string_view"
-
-
-def _plain_text(column: Any) -> Any:
+def _plain_text(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    return column.cast(pa.string()) if _is_view(column.type) else column
+    return column.cast(pa.string()) if str(column.type) == "string_view" else column
 
 
 def _first_line(error: Exception) -> str:

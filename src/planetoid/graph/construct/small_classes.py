@@ -1,30 +1,45 @@
-"""Classes too small to learn or to measure."""
+"""Classes too small to learn or to evaluate."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 
-from planetoid.errors import ParameterError
 from planetoid.labels import is_unlabelled
+from planetoid.parameters import Integer, check_parameters
 
 __all__ = ["drop_small_classes"]
 
 
-def drop_small_classes(labels: Any, min_class_size: int = 10) -> Any:
-    """Unlabel the nodes of every class with fewer than ``min_class_size`` of them.
+@overload
+def drop_small_classes(labels: Mapping[Hashable, Hashable], min_class_size: int = 10) -> dict[Hashable, Hashable]: ...
+
+
+@overload
+def drop_small_classes(labels: npt.ArrayLike, min_class_size: int = 10) -> npt.NDArray[np.generic]: ...
+
+
+def drop_small_classes(
+    labels: Mapping[Hashable, Hashable] | npt.ArrayLike, min_class_size: int = 10
+) -> dict[Hashable, Hashable] | npt.NDArray[np.generic]:
+    """Remove the labels of every class with fewer than ``min_class_size`` labelled nodes.
 
     The paper does so with 10 on NELL. The nodes stay in the graph.
 
     Parameters
     ----------
     labels : dict or array
-        ``{node id: label}``, from which the entries go, or one label a node,
-        of which a copy with -1 (integers) or ``None`` in their place is returned.
+        ``{node id: label}``, or one label per node.
     min_class_size : int
+
+    Returns
+    -------
+    dict or array
+        A copy, in which nodes of small classes are missing (dict) or labelled -1 (integers) or ``None`` (other labels).
 
     Examples
     --------
@@ -33,10 +48,9 @@ def drop_small_classes(labels: Any, min_class_size: int = 10) -> Any:
     >>> drop_small_classes([0, 0, 1, -1], 2)
     array([ 0,  0, -1, -1])
     """
-    if min_class_size < 1:
-        raise ParameterError(f"min_class_size={min_class_size}; it is a number of nodes, at least 1")
+    check_parameters("drop_small_classes", {"min_class_size": min_class_size}, {"min_class_size": Integer(1)})
     if isinstance(labels, Mapping):
-        known: dict[Hashable, Any] = {node: label for node, label in labels.items() if not is_unlabelled(label)}
+        known = {node: label for node, label in labels.items() if not is_unlabelled(label)}
         sizes = Counter(known.values())
         return {node: label for node, label in known.items() if sizes[label] >= min_class_size}
     kept = np.array(labels)

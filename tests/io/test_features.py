@@ -184,16 +184,16 @@ def test_id_column_by_name_and_number(write):
         assert table.X.tolist() == [[3, 4], [5, 6], [1, 2]]
 
 
-def test_names_choose_tokens(write):
+def test_names_choose_tokens(write, with_warning):
     path = write("c green:3 blue\na blue:2\nb\n", "f.txt")
-    with pytest.warns(PlanetoidWarning, match=r"1 of 3 tokens are not among the features asked for"):
-        table = read_features(path, GRAPH, names=["red", "blue"])
+    table, warning = with_warning(read_features, path, GRAPH, names=["red", "blue"])
+    assert warning == f"{path}: 1 of 3 tokens are not among the features requested and are ignored"
     assert dense(table).tolist() == [[0, 2], [0, 0], [0, 1]]
     assert table.names.tolist() == ["red", "blue"]
 
 
 def test_missing_rows_are_zero_and_counted(write):
-    with pytest.warns(PlanetoidWarning, match=r"f.csv: 2 of 3 nodes have no row; their features are zero") as caught:
+    with pytest.warns(PlanetoidWarning, match=r"f.csv: 2 of 3 nodes have no row; their features are 0$") as caught:
         table = read_features(write("id,x\nb,1\n", "f.csv"), GRAPH)
     assert table.X.tolist() == [[0], [1], [0]]
     assert [warning.filename for warning in caught] == [__file__]
@@ -215,18 +215,18 @@ def test_rows_for_unknown_nodes_are_left_out_and_counted(write):
     assert dense(table).tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 1]]
 
 
-def test_complete_files_warn_of_nothing(write):
+def test_complete_files_do_not_warn(write):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_features(write("id,x\nb,1\na,2\nc,3\n"), GRAPH)
         read_features(write("b x\na x\nc\n", "f.txt"), GRAPH)
 
 
-def test_node_ids_will_do_for_a_graph(write):
+def test_node_ids_are_accepted_as_a_graph(write):
     assert read_features(write("id,x\nb,1\na,2\n"), NodeIds(["a", "b"])).X.tolist() == [[2], [1]]
 
 
-def test_format_can_be_told(write):
+def test_format_can_be_chosen(write):
     table = write("a 0.5 1.5\nb 2 3\nc 4 5\n", "numbers.txt")
     assert read_features(table, GRAPH, format="table").X.tolist() == [[0.5, 1.5], [2, 3], [4, 5]]
     assert read_features(table, GRAPH, format="tokens").names.tolist() == ["0.5", "1.5", "2", "3", "4", "5"]

@@ -1,0 +1,123 @@
+"""The registry of formats: recognition, what a format has, and how a new one is added."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from planetoid import Graph, read_features, read_labels
+from planetoid.errors import ParameterError
+from planetoid.io import formats
+from planetoid.io.feature_reader import FeatureBlock, FeatureReader
+from planetoid.io.formats import FORMATS, Format, format_of
+from planetoid.io.table import Batch, Table
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "content", "expected"),
+    [
+        ("f.csv", None, "features", "table"),
+        ("f.CSV.gz", None, "features", "table"),
+        ("f", None, "features", "table"),
+        ("f.dat", None, "features", "table"),
+        ("f.parquet", None, "features", "parquet"),
+        ("f.pq", None, "labels", "parquet"),
+        ("f.parquet", "table", "features", "parquet"),  # a table as well
+        ("f.txt.gz", None, "features", "tokens"),
+        ("f.txt", "table", "features", "table"),
+        ("f.txt", None, "edges", "table"),
+        ("f.dat", "tokens", "features", "tokens"),
+        ("f.libsvm", None, "features", "svmlight"),
+        ("f.npz", None, "features", "npz"),
+        ("f.npz", None, "edges", "table"),
+    ],
+)
+def test_format_of_a_name(name, chosen, content, expected):
+    assert format_of(name, chosen, content).name == expected
+
+
+def test_parquet_is_recognised_without_its_suffix(tmp_path):
+    parquet.write_table(pa.table({"id": ["a"], "x": [1.0]}), tmp_path / "f.csv")
+    assert format_of(tmp_path / "f.csv").name == "parquet"
+    (tmp_path / "g.csv").write_text("PAR1,PAR2\n")
+    assert format_of(tmp_path / "g.csv").name == "table"
+
+
+def test_formats_that_hold_no_edges_cannot_be_chosen_for_them():
+    with pytest.raises(ParameterError) as caught:
+        format_of("e.npz", "npz", "edges")
+    assert str(caught.value) == "format must be one of 'table', 'parquet', got 'npz'"
+    assert caught.value.parameter == "format"
+
+
+def test_what_formats_have():
+    assert [name for name, entry in FORMATS.items() if not entry.has_ids] == ["svmlight", "npz"]
+    assert [name for name, entry in FORMATS.items() if not entry.has_names] == ["svmlight", "npz"]
+    assert [name for name, entry in FORMATS.items() if entry.is_sparse] == ["tokens", "svmlight", "npz"]
+    assert [name for name, entry in FORMATS.items() if entry.is_table] == ["table", "parquet"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_readers_are_what_the_registry_says(name):
+    entry = FORMATS[name]
+    assert issubclass(entry.reader_class(), Table if entry.is_table else FeatureReader)
+
+
+class Columns(Table):
+    """A format of columns: each line is a name and the values of that column."""
+
+    has_names = True
+
+    def __init__(self, path, header=None, separator=None) -> None:
+        self.path = path
+        rows = [line.split() for line in path.read_text().splitlines()]
+        self.names = tuple(row[0] for row in rows)
+        self._columns = [row[1:] for row in rows]
+
+    def batches(self, texts, numbers=()):
+        values = [pa.array(self._columns[k], type=pa.string()).cast(pa.float32()) for k in numbers]
+        columns = [pa.array(self._columns[k]) for k in texts]
+        yield Batch(0, columns, self.finite_matrix(0, columns, numbers, values))
+
+    def is_numeric(self, column):
+        return self.names[column] not in ("id", "label", "source", "target")
+
+    def cell(self, row, column):
+        return self._columns[column][row]
+
+
+class Diagonal(FeatureReader):
+    """A format of features alone: a number n stands for the n x n identity."""
+
+    def __init__(self, path, options) -> None:
+        self.path = path
+        self.n_features = int(path.read_text())
+
+    def blocks(self):
+        yield FeatureBlock(0, np.eye(self.n_features, dtype=np.float32))
+
+
+def test_a_new_table_format_is_a_class_and_an_entry(monkeypatch, tmp_path):
+    entry = Format("columns", f"{__name__}:Columns", (".columns",), options=("id_column", "names"), is_table=True)
+    monkeypatch.setattr(entry.__class__, "reader_class", lambda self: Columns if self is entry else real(self))
+    monkeypatch.setitem(FORMATS, "columns", entry)
+    path = tmp_path / "edges.columns"
+    path.write_text("source a b\ntarget b c\nweight 2 3\n")
+    assert Graph.of(path).strengths.tolist() == [2, 5, 3]
+    path.write_text("id b a\nlabel x y\n")
+    assert read_labels(path) == {"b": "x", "a": "y"}
+    path.write_text("id b a\nx 1 2\ny 3 4\n")
+    assert read_features(path).X.tolist() == [[1, 3], [2, 4]]
+
+
+def test_a_new_format_of_features_is_a_class_and_an_entry(monkeypatch, tmp_path):
+    entry = Format("diagonal", f"{__name__}:Diagonal", (".diagonal",), has_ids=False, has_names=False)
+    monkeypatch.setattr(entry.__class__, "reader_class", lambda self: Diagonal if self is entry else real(self))
+    monkeypatch.setitem(FORMATS, "diagonal", entry)
+    path = tmp_path / "f.diagonal"
+    path.write_text("3")
+    assert np.array_equal(read_features(path).X, np.eye(3))
+    assert not read_features(path).has_ids
+
+
+real = formats.Format.reader_class
