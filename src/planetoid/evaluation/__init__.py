@@ -2,7 +2,7 @@
 
 from planetoid.evaluation.metrics import accuracy, expected_calibration_error, macro_f1, recall_at_k
 from planetoid.evaluation.protocols import Protocol, Run, evaluate, run_once, what_it_uses
-from planetoid.evaluation.results import Result, Spread, Summary, summarize, versions
+from planetoid.evaluation.results import Result, Spread, Summary, summarize
 
 __all__ = [
     "Protocol",
@@ -17,6 +17,5 @@ __all__ = [
     "recall_at_k",
     "run_once",
     "summarize",
-    "versions",
     "what_it_uses",
 ]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
-from planetoid import __version__
 from planetoid.errors import DataError
 
-__all__ = ["Result", "Spread", "Summary", "summarize", "versions"]
+__all__ = ["Result", "Spread", "Summary", "summarize"]
 
 
 @dataclass(frozen=True)
@@ -145,11 +142,3 @@ def summarize(results: Iterable[Result]) -> list[Summary]:
         )
         for key, runs in groups.items()
     ]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that a figure may depend on, without importing anything heavy."""
-    found = {"planetoid": __version__, "python": platform.python_version(), "machine": platform.machine()}
-    for name in ("numpy", "scipy", "scikit-learn", "numba", "torch"):
-        found[name] = metadata.version(name)
-    return found

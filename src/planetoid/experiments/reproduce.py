@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from planetoid.errors import ParameterError
-from planetoid.evaluation import versions
 from planetoid.experiments.cells import Cell
 from planetoid.experiments.conclusions import Comparison, comparisons_of, conclusions_markdown
 from planetoid.experiments.figure import draw_spaces, embed_spaces
@@ -19,8 +18,9 @@ from planetoid.experiments.render import Figure, as_markdown, as_record, figures
 from planetoid.experiments.statistics import count_all, statistics_markdown
 from planetoid.experiments.store import RunStore
 from planetoid.experiments.tables import quick_cell, table3, table4, table5
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 from planetoid.utils.progress import progress
+from planetoid.utils.versions import package_versions
 
 __all__ = ["PARTS", "reproduce_part"]
 
@@ -48,7 +48,7 @@ def reproduce_part(
     if part not in PARTS:
         raise ParameterError(f"there is no part {part!r}; it is one of {', '.join(PARTS)}, or all")
     started = time.perf_counter()
-    record: dict[str, Any] = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": versions()}
+    record: dict[str, Any] = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": package_versions()}
     figures: list[Figure] = []
     if part == "table2":
         rows = count_all(diel=lists == "diel")
@@ -138,5 +138,5 @@ def _earlier_seconds(path: Path, figures: Sequence[Figure], quick: bool) -> floa
 
 
 def _write(path: Path, text: str) -> None:
-    with written_aside(path) as aside:
+    with atomic_write(path) as aside:
         aside.write_text(text, encoding="utf-8")

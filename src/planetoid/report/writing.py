@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError, ParameterError
 from planetoid.estimator import GraphClassifier
-from planetoid.evaluation.results import versions
 from planetoid.graph import Graph
 from planetoid.record import FitRecord
 from planetoid.report import sections
@@ -21,7 +20,8 @@ from planetoid.report.payload import map_payload
 from planetoid.report.quality import Quality, measure_quality
 from planetoid.report.ranking import as_csv, label_next
 from planetoid.report.theme import theme_css
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
+from planetoid.utils.versions import package_versions
 
 __all__ = ["write_report"]
 
@@ -104,7 +104,7 @@ def write_report(
     vectors, mapped = what_is_mapped(model)
     places = map_places(vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
     page = _page(model, nodes, quality, record, title or f"{type(model).__name__} report", rows, places, mapped, seed)
-    with written_aside(target) as aside:
+    with atomic_write(target) as aside:
         aside.write_bytes(page)
     return {
         "path": str(target),
@@ -197,4 +197,4 @@ def _map_told(model: GraphClassifier, nodes: NodeTable, shown: int, mapped: str)
 
 def _versions(record: FitRecord | None) -> dict[str, str]:
     """Return the versions the model was fitted with, where they are known, else those of now."""
-    return record.versions if record is not None and record.versions else versions()
+    return record.versions if record is not None and record.versions else package_versions()

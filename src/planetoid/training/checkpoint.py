@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from planetoid.errors import DataError
+from planetoid.utils.atomic import sync_file
 
 if TYPE_CHECKING:
     from planetoid.training.trainer import Training
@@ -114,14 +115,9 @@ def _save(tensors: dict[str, torch.Tensor], path: Path) -> None:
         seen.add(plain.data_ptr())
         written[name] = plain
     save_file(written, path)
-    _sync(path)
+    sync_file(path)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-    _sync(path)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    sync_file(path)
