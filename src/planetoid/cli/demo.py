@@ -93,10 +93,10 @@ def flat_embedding(run: Run) -> Any:
         return None
     import numpy as np
 
-    from planetoid.evaluation.charts import flat_map
+    from planetoid.utils.tsne import tsne_map
 
     rows = np.concatenate([run.split.train, run.split.test])
-    return rows, flat_map(run.model.embedding_[rows])
+    return rows, tsne_map(run.model.embedding_[rows], metric="cosine")
 
 
 def as_record(results: list[Result], data: Dataset, protocol: Protocol) -> dict[str, Any]:
