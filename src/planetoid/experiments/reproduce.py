@@ -123,9 +123,7 @@ def _sections(entries: Sequence[CellResult], compared: Mapping[str, Sequence[Com
         if bounds:
             bound = 100 * sum(bounds) / len(bounds)
             paper = 100 * UPPER_BOUND
-            parts.append(
-                f"Upper bound (share of true items that occur in a list): {bound:.1f}; paper: {paper:.1f}."
-            )
+            parts.append(f"Upper bound (share of true items that occur in a list): {bound:.1f}; paper: {paper:.1f}.")
     return "\n\n".join([*parts, LEGEND])
 
 

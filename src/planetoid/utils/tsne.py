@@ -28,7 +28,7 @@ def tsne_map(
     n_iter: int = 500,
     theta: float = 0.5,
     seed: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> npt.NDArray[np.float64]:
     """Return coordinates of shape (n, 2) for n vectors, by t-SNE with perplexity 30 or less.
@@ -45,7 +45,7 @@ def tsne_map(
         Accuracy of the repulsive forces where they are summed by a tree; 0 is exact.
     seed : int
     n_jobs : int
-        Threads.
+        Threads; -1 uses all cores.
     verbose : int
         Whether to show a progress bar on a terminal.
 
@@ -55,7 +55,7 @@ def tsne_map(
     >>> tsne_map(corners).shape
     (60, 2)
     """
-    n = len(vectors)
+    n, threads = len(vectors), 1 if n_jobs is None else n_jobs
     if n < 4 or not np.ptp(vectors, axis=0).any():
         return _circle(n)
     from openTSNE import TSNE
@@ -64,8 +64,8 @@ def tsne_map(
 
     with threadpool_limits(1):  # one order of summation, whatever the number of cores
         start = _start(vectors, seed)
-    index = _neighbour_index(vectors, metric, seed, n_jobs)
-    affinities = PerplexityBasedNN(knn_index=index, perplexity=min(PERPLEXITY, (n - 1) / 3), n_jobs=n_jobs)
+    index = _neighbour_index(vectors, metric, seed, threads)
+    affinities = PerplexityBasedNN(knn_index=index, perplexity=min(PERPLEXITY, (n - 1) / 3), n_jobs=threads)
     with progress("t-SNE", early_exaggeration_iter + n_iter, verbose) as advance:
         layout = TSNE(
             early_exaggeration_iter=early_exaggeration_iter,
@@ -74,7 +74,7 @@ def tsne_map(
             negative_gradient_method="bh" if n <= BARNES_HUT_UP_TO else "fft",
             theta=theta,
             random_state=seed,
-            n_jobs=n_jobs,
+            n_jobs=threads,
             callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE)] if verbose else None,
             callbacks_every_iters=ITERATIONS_PER_UPDATE,
         ).fit(affinities=affinities)
@@ -90,13 +90,13 @@ def _start(vectors: npt.NDArray[np.floating[Any]], seed: int) -> npt.NDArray[np.
     return np.asarray(pca(vectors, random_state=seed), dtype=np.float64)
 
 
-def _neighbour_index(vectors: npt.NDArray[np.floating[Any]], metric: str, seed: int, n_jobs: int) -> KNNIndex:
+def _neighbour_index(vectors: npt.NDArray[np.floating[Any]], metric: str, seed: int, threads: int) -> KNNIndex:
     from openTSNE.nearest_neighbors import Annoy, Sklearn
 
     n = len(vectors)
     count = min(n - 1, int(3 * min(PERPLEXITY, (n - 1) / 3)))
     if n <= EXACT_UP_TO:
-        return Sklearn(vectors, count, metric, n_jobs=n_jobs, random_state=seed, knn_kwargs={"algorithm": "brute"})
+        return Sklearn(vectors, count, metric, n_jobs=threads, random_state=seed, knn_kwargs={"algorithm": "brute"})
     # One thread: Annoy gives each thread a generator of its own, so another number of threads gives another map.
     return Annoy(vectors, count, metric, n_jobs=1, random_state=seed)
 
