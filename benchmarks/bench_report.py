@@ -51,7 +51,7 @@ requestAnimationFrame(step);
 
 
 def written(data: pl.datasets.Dataset, method: str, path: Path) -> dict[str, float]:
-    """Fit a method on 20 labels a class and write its report; tell seconds and size."""
+    """Fit a method on 20 labels per class and write its report; return seconds and size."""
     split = data.split("random")
     y = pl.mask_labels(data.y, split.train)
     model = pl.METHODS[method](random_state=0)
@@ -60,10 +60,10 @@ def written(data: pl.datasets.Dataset, method: str, path: Path) -> dict[str, flo
         model.fit(data.X if model.uses_features != "never" else None, y, graph=data.graph)
     record = FitRecord(y=y.astype(np.int32), indptr=data.graph.indptr, indices=data.graph.indices)
     began = time.perf_counter()
-    told = write_report(path, model, record=record, truth=pl.mask_labels(data.y, split.test))
+    summary = write_report(path, model, record=record, truth=pl.mask_labels(data.y, split.test))
     seconds = time.perf_counter() - began
-    print(f"{data.name:<16} {told['points']:>7,} points  {seconds:6.1f} s  {told['bytes'] / 1e6:5.2f} MB")
-    return {"points": told["points"], "seconds": round(seconds, 2), "megabytes": round(told["bytes"] / 1e6, 2)}
+    print(f"{data.name:<16} {summary.n_points:>7,} points  {seconds:6.1f} s  {summary.n_bytes / 1e6:5.2f} MB")
+    return {"points": summary.n_points, "seconds": round(seconds, 2), "megabytes": round(summary.n_bytes / 1e6, 2)}
 
 
 def frames(path: Path, count: int, density: int) -> dict[str, float] | None:

@@ -1,4 +1,4 @@
-"""What a method is shown under each protocol, and that the records tell what happened."""
+"""What a method sees under each protocol, and what the results record."""
 
 import json
 
@@ -19,7 +19,7 @@ def data():
 
 
 class Spy(GraphClassifier):
-    """Keeps what it was given; predicts the first class."""
+    """Stores the data that it was fitted on and predicts the first class."""
 
     uses_features = "optional"
 
@@ -28,7 +28,7 @@ class Spy(GraphClassifier):
         self.tool = tool
 
     def _fit(self, data):
-        self.problem_ = data
+        self.data_ = data
         scores = np.zeros((data.n_nodes, data.n_classes))
         scores[:, 0] = 1.0
         return scores
@@ -47,25 +47,25 @@ def spies(monkeypatch):
     monkeypatch.setattr(protocols, "METHODS", {"spy": Spy, "inductive-spy": InductiveSpy})
 
 
-def test_no_label_but_the_training_labels_reaches_the_method(data, spies):
+def test_a_method_sees_no_labels_but_the_training_labels(data, spies):
     run = run_once("spy", data, Protocol(**SMALL), seed=3)
-    seen = run.model.problem_
+    seen = run.model.data_
     np.testing.assert_array_equal(np.flatnonzero(seen.y >= 0), run.split.train)
     assert seen.validation is None
     assert len(run.split.train) == 15
     assert seen.n_nodes == data.n_nodes
 
 
-def test_validation_labels_only_when_the_protocol_says_so(data, spies):
+def test_validation_labels_are_passed_only_if_the_protocol_says_so(data, spies):
     run = run_once("spy", data, Protocol(validation=True, **SMALL), seed=3)
-    np.testing.assert_array_equal(np.flatnonzero(run.model.problem_.validation >= 0), run.split.val)
-    np.testing.assert_array_equal(np.flatnonzero(run.model.problem_.y >= 0), run.split.train)
-    assert "stopping on validation labels" in run.result.protocol
+    np.testing.assert_array_equal(np.flatnonzero(run.model.data_.validation >= 0), run.split.val)
+    np.testing.assert_array_equal(np.flatnonzero(run.model.data_.y >= 0), run.split.train)
+    assert "early stopping on validation labels" in run.result.protocol
 
 
-def test_unseen_nodes_are_nowhere_while_fitting(data, spies):
+def test_unseen_nodes_are_absent_while_fitting(data, spies):
     run = run_once("inductive-spy", data, Protocol(setting="unseen", validation=True, **SMALL), seed=0)
-    seen = run.model.problem_
+    seen = run.model.data_
     assert seen.n_nodes == data.n_nodes - len(run.split.test)
     ids = set(seen.graph.node_ids.tolist())
     assert ids.isdisjoint(data.node_ids[run.split.test].tolist())
@@ -74,20 +74,20 @@ def test_unseen_nodes_are_nowhere_while_fitting(data, spies):
     assert (run.model.asked_ != data.X[run.split.test]).nnz == 0
 
 
-def test_features_only_prediction_has_the_test_nodes_in_the_graph(data, spies):
+def test_the_features_setting_has_the_test_nodes_in_the_graph(data, spies):
     run = run_once("inductive-spy", data, Protocol(setting="features", **SMALL), seed=0)
-    assert run.model.problem_.n_nodes == data.n_nodes
+    assert run.model.data_.n_nodes == data.n_nodes
     assert run.model.asked_.shape[0] == len(run.split.test)
 
 
-def test_a_transductive_method_is_refused_before_anything_runs(data, spies):
+def test_a_transductive_method_is_refused_before_any_fit(data, spies):
     done = []
     with pytest.raises(ParameterError, match="spy is transductive"):
         evaluate(["inductive-spy", "spy"], data, protocol=Protocol(setting="unseen", **SMALL), keep=done.append)
     assert not done
 
 
-def test_measures_against_the_truth(data, spies):
+def test_metrics_against_the_truth(data, spies):
     run = run_once("spy", data, Protocol(**SMALL), seed=2)
     share = (data.y[run.split.test] == 0).mean()
     assert run.result.metrics["accuracy"] == pytest.approx(share)
@@ -95,12 +95,12 @@ def test_measures_against_the_truth(data, spies):
     assert run.result.metrics["calibration_error"] == pytest.approx(1 - share)
 
 
-def test_the_seed_is_the_methods_too_unless_given(data, spies):
+def test_the_seed_is_the_random_state_unless_given(data, spies):
     assert run_once("spy", data, Protocol(**SMALL), 7).model.random_state == 7
     run = run_once("spy", data, Protocol(**SMALL), 7, {"random_state": 1})
     assert run.model.random_state == 1
     assert run.result.seed == 7
-    with pytest.raises(ParameterError, match="no parameter 'depth'"):
+    with pytest.raises(ParameterError, match="Spy has no parameter 'depth'"):
         run_once("spy", data, Protocol(**SMALL), 7, {"depth": 1})
 
 
@@ -112,7 +112,7 @@ def test_results_are_plain_data(data, spies):
     with pytest.raises(DataError, match="unknown field 'colour'"):
         Result.from_dict({**stored, "colour": "red"})
     del stored["seed"]
-    with pytest.raises(DataError, match="lacks field 'seed'"):
+    with pytest.raises(DataError, match="has no field 'seed'"):
         Result.from_dict(stored)
 
 
@@ -142,7 +142,7 @@ def shape_of(run):
     return run.probabilities.shape
 
 
-def test_several_processes_give_the_same_figures(data):
+def test_several_processes_give_the_same_metrics(data):
     tasks = {"protocol": Protocol(**SMALL), "seeds": [0, 1, 2]}
     alone = evaluate(["feat", "lp"], data, **tasks)
     kept = []
@@ -158,50 +158,63 @@ def test_several_processes_give_the_same_figures(data):
     assert kept == [(60, 3)] * 6
 
 
-def test_a_mistake_in_another_process_keeps_its_kind(data):
-    with pytest.raises(ParameterError, match="lp has no parameter 'depth'"):
+def test_an_error_in_another_process_keeps_its_type(data):
+    with pytest.raises(ParameterError, match="LabelPropagation has no parameter 'depth'"):
         evaluate(["lp"], data, protocol=Protocol(**SMALL), parameters={"lp": {"depth": 1}}, jobs=2)
 
 
-def test_same_seed_same_figures(data):
+def test_the_same_seed_gives_the_same_metrics(data):
     first, second = (evaluate(["lp"], data, protocol=Protocol(**SMALL), seeds=[1])[0] for _ in range(2))
     assert first.metrics == second.metrics
 
 
-def test_warnings_of_a_method_are_kept(data):
+def test_warnings_of_a_method_are_recorded(data):
     apart = data.graph.with_nodes([*data.node_ids, "nobody"])
     one_more = pl.datasets.Dataset("apart", apart, None, np.append(data.y, -1), data.class_names)
     result = run_once("lp", one_more, Protocol(**SMALL), 0).result
     assert any("of 201 nodes" in message for message in result.warnings)
 
 
-def test_a_warning_of_someone_else_still_warns(data, spies, monkeypatch):
+def test_a_warning_of_another_library_is_issued_again(data, spies, monkeypatch):
     def loud(self, data):
         import warnings
 
-        warnings.warn("the roof leaks", RuntimeWarning, stacklevel=1)
+        warnings.warn("not ours", RuntimeWarning, stacklevel=1)
         warnings.warn("ours", PlanetoidWarning, stacklevel=1)
         return np.ones((data.n_nodes, data.n_classes))
 
     monkeypatch.setattr(Spy, "_fit", loud)
-    with pytest.warns(RuntimeWarning, match="the roof leaks"):
+    with pytest.warns(RuntimeWarning, match="not ours"):
         result = run_once("spy", data, Protocol(**SMALL), 0).result
     assert result.warnings == ["ours"]
 
 
-def test_data_without_features_and_without_test_nodes(data):
+def test_data_without_features_or_test_nodes(data):
     bare = pl.datasets.Dataset("bare", data.graph, None, data.y, data.class_names)
-    with pytest.raises(DataError, match="feat learns from features, and bare has none"):
+    with pytest.raises(DataError, match="feat requires features, but bare has none"):
         evaluate(["lp", "feat"], bare, protocol=Protocol(**SMALL))
-    with pytest.raises(DataError, match="no test node"):
+    with pytest.raises(DataError, match="has no test nodes"):
         run_once("lp", data, Protocol(per_class=5, n_val=0, n_test=0), 0)
 
 
 def test_the_protocol_in_words():
     assert Protocol(split="public").in_words().startswith("the public split; test nodes in the graph; no validation")
     assert "unseen while fitting" in Protocol(setting="unseen").in_words()
-    with pytest.raises(ParameterError, match="setting='cheating'"):
-        Protocol(setting="cheating")
+    assert Protocol(split="rate", rate=0.1).in_words().startswith("labelling rate 0.1, random splits;")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"setting": "cheating"}, "setting must be 'transductive', 'features' or 'unseen', got 'cheating'"),
+        ({"split": "own"}, "split must be 'random', 'public' or 'rate', got 'own'"),
+        ({"per_class": 0}, "per_class must be an integer >= 1, got 0"),
+        ({"rate": 1.0}, r"rate must be a number in \(0, 1\) or None, got 1.0"),
+    ],
+)
+def test_invalid_protocols(wrong, words):
+    with pytest.raises(ParameterError, match=words):
+        Protocol(**wrong)
 
 
 def test_summary_by_hand():
@@ -210,7 +223,7 @@ def test_summary_by_hand():
 
     (summary,) = summarize([result(0, 0.6, 9.0), result(1, 0.7, 1.0), result(2, 0.8, 2.0)])
     assert summary.metrics["accuracy"].mean == pytest.approx(0.7)
-    assert summary.metrics["accuracy"].sd == pytest.approx(0.1)  # n - 1 below the line
+    assert summary.metrics["accuracy"].sd == pytest.approx(0.1)  # n - 1 in the denominator
     assert summary.fit_seconds == 2.0
     assert summary.seeds == [0, 1, 2]
     (single,) = summarize([result(0, 0.6, 9.0)])

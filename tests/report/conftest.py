@@ -1,4 +1,4 @@
-"""Models to report on, and a browser to look with."""
+"""Models to report on, and a browser to open the reports in."""
 
 import itertools
 import json
@@ -11,8 +11,8 @@ import planetoid as pl
 from planetoid.record import FitRecord
 from planetoid.report import write_report
 
-# Ids and classes that would break a page put together carelessly.
-NASTY_IDS = (
+# Ids and classes that would break a page without escaping.
+HOSTILE_IDS = (
     "</script><script>window.broken = true</script>",
     "<img src=x onerror='window.broken = true'>",
     "\"double\" 'single' `back`",
@@ -22,7 +22,7 @@ NASTY_IDS = (
     "\u2028line\u2029",
     "=1+1",
 )
-NASTY_CLASSES = ("<b>bold</b></style></script>", "\"'&quot;")
+HOSTILE_CLASSES = ("<b>bold</b></style></script>", "\"'&quot;")
 
 
 @pytest.fixture(scope="session")
@@ -55,10 +55,10 @@ def cited():
 
 
 @pytest.fixture(scope="session")
-def nasty():
-    """A model without embedding whose ids and classes are full of HTML, and its record."""
-    links = list(itertools.pairwise(NASTY_IDS))
-    given = dict(zip(NASTY_IDS[::7], NASTY_CLASSES, strict=True))
+def hostile():
+    """A model without embeddings whose ids and classes contain HTML, and its record."""
+    links = list(itertools.pairwise(HOSTILE_IDS))
+    given = dict(zip(HOSTILE_IDS[::7], HOSTILE_CLASSES, strict=True))
     graph = pl.Graph.of(links)
     model = pl.LabelPropagation().fit(y=given, graph=graph)
     code = {label: k for k, label in enumerate(model.classes_.tolist())}
@@ -76,10 +76,10 @@ def cited_page(cited, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def nasty_page(nasty, tmp_path_factory):
-    """The report on ``nasty`` as a file."""
-    model, record = nasty
-    path = tmp_path_factory.mktemp("report") / "nasty.html"
+def hostile_page(hostile, tmp_path_factory):
+    """The report on ``hostile`` as a file."""
+    model, record = hostile
+    path = tmp_path_factory.mktemp("report") / "hostile.html"
     write_report(path, model, record=record, title="</title><script>window.broken = true</script>")
     return path
 

@@ -1,13 +1,14 @@
-"""The report in a real browser: what a reader does with it works, and the console stays silent."""
+"""The report in a real browser: interaction works, and the console has no messages."""
 
 import csv
 import json
 
 import numpy as np
 import pytest
-from tests.report.conftest import NASTY_IDS
+from tests.report.conftest import HOSTILE_IDS
 
-from planetoid.report.nodes import node_table
+from planetoid.report.model_view import ModelView
+from planetoid.report.nodes import ReportNodes
 from planetoid.report.quality import measure_quality
 
 pytest.importorskip("selenium", reason="the test extra is not installed")
@@ -21,7 +22,7 @@ PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": True}
 
 
 class Reader:
-    """Someone who looks at a page."""
+    """A reader of a page."""
 
     def __init__(self, driver, path, screen=DESKTOP, scheme="light"):
         self.driver = driver
@@ -40,12 +41,12 @@ class Reader:
         self.settled()
 
     def run(self, code, *arguments):
-        return self.driver.execute_script(f"const {{ map, data, choose }} = window.planetoidReport; {code}", *arguments)
+        return self.driver.execute_script(f"const {{ map, data, select }} = window.planetoidReport; {code}", *arguments)
 
     def settled(self):
-        """Wait until the map is drawn and rests."""
+        """Wait until the map is drawn and does not move."""
         wait = WebDriverWait(self.driver, 10, poll_frequency=0.05)
-        wait.until(lambda _: self.run("return map.ratio > 0 && !map.pending && !map.moving && !map.gliding"))
+        wait.until(lambda _: self.run("return map.ratio > 0 && !map.pending && !map.moving && !map.animation"))
 
     def element(self, name):
         return self.driver.find_element(By.ID, name)
@@ -94,7 +95,7 @@ class Reader:
 
 @pytest.fixture
 def opened(chromium):
-    """Open pages; at the end nothing may have been asked of the network and nothing complained of."""
+    """Open pages; afterwards there must be no network requests and no console messages."""
     readers = []
 
     def open_page(path, **how):
@@ -108,19 +109,19 @@ def opened(chromium):
     assert all(address.startswith(("file://", "data:", "blob:")) for address in asked)
 
 
-def test_hovering_tells_id_and_probabilities(opened, cited, cited_page):
+def test_the_tooltip_shows_id_and_probabilities(opened, cited, cited_page):
     model, _, truth = cited
     reader = opened(cited_page)
     assert not reader.element("tooltip").is_displayed()
     point = reader.run("return data.ids.indexOf(arguments[0])", next(iter(truth)))
     reader.pointer_to(point).perform()
     hovered = reader.run("return data.ids[map.hovered]")
-    odds = model.predict_proba(nodes=[hovered])[0]
+    probabilities = model.predict_proba(nodes=[hovered])[0]
     told = reader.text("tooltip")
     assert told.splitlines()[0] == hovered
-    for code in np.argsort(-odds)[:3]:
+    for code in np.argsort(-probabilities)[:3]:
         assert f"{model.classes_[code]}" in told
-        assert f"{100 * odds[code]:.1f} %" in told
+        assert f"{100 * probabilities[code]:.1f} %" in told
     if hovered in truth:
         assert f"true class\n{truth[hovered]}" in told
     ActionChains(reader.driver, duration=50).move_to_element(reader.element("search")).perform()
@@ -139,7 +140,7 @@ def test_every_point_is_found_by_the_grid(opened, cited_page):
     assert reader.run("return map.pointAt(3, 3, 2)") == -1
 
 
-def test_toggling_a_class(opened, cited_page):
+def test_a_click_in_the_legend_hides_a_class(opened, cited_page):
     reader = opened(cited_page)
     before = reader.coloured_pixels()
     entry = reader.driver.find_element(By.CSS_SELECTOR, "#legend button")
@@ -158,15 +159,15 @@ def test_toggling_a_class(opened, cited_page):
     assert reader.run("return Array.from(map.shown).filter((flag) => flag).length") == 1
 
 
-def test_searching_a_node_and_walking_to_its_neighbours(opened, cited, cited_page):
+def test_search_for_a_node_and_select_its_neighbours(opened, cited, cited_page):
     model, record, _ = cited
     reader = opened(cited_page)
     row = int(np.diff(record.indptr).argmax())
     node = model.node_ids_[row]
     reader.element("search").send_keys(node[:-1])
-    assert reader.element("found").is_displayed()
+    assert reader.element("search-results").is_displayed()
     reader.element("search").send_keys(node[-1])
-    first = reader.driver.find_element(By.CSS_SELECTOR, "#found [aria-selected=true]")
+    first = reader.driver.find_element(By.CSS_SELECTOR, "#search-results [aria-selected=true]")
     assert first.text.startswith(node)
     reader.element("search").send_keys(Keys.ENTER)
     reader.settled()
@@ -185,29 +186,29 @@ def test_searching_a_node_and_walking_to_its_neighbours(opened, cited, cited_pag
     assert not reader.element("node").is_displayed()
     reader.element("search").clear()
     reader.element("search").send_keys("nobody")
-    assert reader.text("found") == "no such node"
+    assert reader.text("search-results") == "no matching node"
 
 
-def test_clicking_the_map_chooses_a_node(opened, cited_page):
+def test_a_click_on_the_map_selects_a_node(opened, cited_page):
     reader = opened(cited_page)
     reader.pointer_to(7).click().perform()
-    chosen = reader.run("return data.ids[map.selected]")
-    assert reader.text("node").splitlines()[0] == chosen
+    selected = reader.run("return data.ids[map.selected]")
+    assert reader.text("node").splitlines()[0] == selected
     assert reader.run("return map.view.zoom") == 1  # the map stays where it is
 
 
-def test_colourings_agree_with_the_figures(opened, cited, cited_page):
-    quality = measure_quality(node_table(*cited))
+def test_colour_modes_agree_with_the_metrics(opened, cited, cited_page):
+    model, record, truth = cited
+    quality = measure_quality(ReportNodes.of(ModelView.of(model), record, truth))
     reader = opened(cited_page)
     before = reader.coloured_pixels()
-    reader.click(reader.button("modes", "Right"))
-    assert reader.text("legend-title") == "Right or wrong"
+    reader.click(reader.button("modes", "Correct"))
+    assert reader.text("legend-title") == "Correct or wrong"
     counts = dict(line.text.rsplit("\n", 1) for line in reader.driver.find_elements(By.CSS_SELECTOR, "#legend button"))
-    assert int(counts["right"]) == round(quality.accuracy * quality.n)
-    assert int(counts["right"]) + int(counts["wrong"]) == quality.n
+    assert int(counts["correct"]) == round(quality.accuracy * quality.n)
+    assert int(counts["correct"]) + int(counts["wrong"]) == quality.n
     reader.click(reader.button("modes", "True"))
     counts = dict(line.text.rsplit("\n", 1) for line in reader.driver.find_elements(By.CSS_SELECTOR, "#legend button"))
-    model, record, truth = cited
     known = {model.node_ids_[row] for row in np.flatnonzero((record.y >= 0) | (record.validation >= 0))} | set(truth)
     assert int(counts["unknown"]) == 300 - len(known)
     reader.click(reader.element("confidence"))
@@ -232,7 +233,7 @@ def test_wheel_drag_and_keys_move_the_map(opened, cited_page):
     assert moved[0] == zoom
     assert moved[1] < x
     assert moved[2] < y
-    assert reader.run("return map.selected") == -1  # to drag is not to click
+    assert reader.run("return map.selected") == -1  # a drag is not a click
     canvas.send_keys("+")
     canvas.send_keys(Keys.ARROW_RIGHT)
     reader.settled()
@@ -256,24 +257,24 @@ def test_light_and_dark(opened, cited_page):
     assert page() != dark
     reader.driver.refresh()
     reader.settled()
-    assert page() != dark  # the choice is kept
+    assert page() != dark  # the choice is remembered
     reader.click(reader.element("theme"))
     assert page() == dark
     assert reader.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
     assert page() == dark
 
 
-@pytest.mark.parametrize("page", ["cited_page", "nasty_page"])
+@pytest.mark.parametrize("page", ["cited_page", "hostile_page"])
 def test_a_phone_needs_no_scrolling_sideways(opened, request, page):
     reader = opened(request.getfixturevalue(page), screen=PHONE)
     width = "return [document.documentElement.scrollWidth, window.innerWidth]"
     assert reader.driver.execute_script(width) == [390, 390]
-    reader.run("choose(0)")
+    reader.run("select(0)")
     reader.settled()
     assert reader.driver.execute_script(width) == [390, 390]
 
 
-def test_fingers(opened, cited_page):
+def test_touch_gestures(opened, cited_page):
     reader = opened(cited_page, screen=PHONE)
     reader.driver.execute_script("document.getElementById('canvas-box').scrollIntoView({behavior: 'instant'})")
     left, top, width, height = reader.driver.execute_script(
@@ -281,8 +282,8 @@ def test_fingers(opened, cited_page):
     )
     x, y = left + width / 2, top + height / 2
 
-    def touch(kind, *places):
-        points = [{"x": x + dx, "y": y + dy, "id": k} for k, (dx, dy) in enumerate(places)]
+    def touch(kind, *offsets):
+        points = [{"x": x + dx, "y": y + dy, "id": k} for k, (dx, dy) in enumerate(offsets)]
         reader.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     touch("touchStart", (-20, 0))
@@ -292,7 +293,7 @@ def test_fingers(opened, cited_page):
     touch("touchEnd")
     reader.settled()
     assert reader.run("return map.view.zoom") == pytest.approx(3, rel=0.2)
-    reader.run("map.look(1, data.places[0] / 65535, data.places[1] / 65535)")
+    reader.run("map.setView(1, data.coordinates[0] / 65535, data.coordinates[1] / 65535)")
     reader.settled()
     touch("touchStart", (0, 0))
     touch("touchEnd")
@@ -300,7 +301,7 @@ def test_fingers(opened, cited_page):
     assert reader.element("tooltip").is_displayed()
 
 
-def test_the_list_of_nodes_to_label(opened, cited, cited_page, chromium):
+def test_the_ranking_of_nodes_to_label(opened, cited, cited_page, chromium):
     reader = opened(cited_page)
     first = reader.driver.find_element(By.CSS_SELECTOR, "#next-table [data-point]")
     node = first.text
@@ -322,23 +323,23 @@ def test_sorting_the_classes(opened, cited_page):
     counts = lambda: [  # noqa: E731
         int(cell.text) for cell in reader.driver.find_elements(By.CSS_SELECTOR, "#class-table tbody td:nth-child(2)")
     ]
-    falling = counts()
-    assert falling == sorted(falling, reverse=True)
+    descending = counts()
+    assert descending == sorted(descending, reverse=True)
     reader.click(head)
     reader.click(head)
-    assert counts() == sorted(falling)
+    assert counts() == sorted(descending)
 
 
-def test_nasty_texts_do_nothing_but_show(opened, nasty_page):
-    reader = opened(nasty_page)
+def test_hostile_texts_are_shown_as_text(opened, hostile_page):
+    reader = opened(hostile_page)
     assert reader.driver.title == "</title><script>window.broken = true</script>"
-    for node in NASTY_IDS:
-        reader.run("choose(data.ids.indexOf(arguments[0]))", node)
+    for node in HOSTILE_IDS:
+        reader.run("select(data.ids.indexOf(arguments[0]))", node)
         reader.settled()
         assert reader.driver.execute_script("return document.querySelector('#node h3').textContent") == node
     reader.element("search").send_keys("</script>")
-    assert reader.text("found").startswith(NASTY_IDS[0])
+    assert reader.text("search-results").startswith(HOSTILE_IDS[0])
     reader.pointer_to(reader.run("return map.selected")).perform()
-    assert reader.text("tooltip").startswith(NASTY_IDS[-1])
+    assert reader.text("tooltip").startswith(HOSTILE_IDS[-1])
     assert reader.driver.execute_script("return window.broken") is None
-    assert "no embedding, so the map is one of class probabilities" in reader.text("map")
+    assert "has no embeddings, so the map shows class probabilities" in reader.text("map")

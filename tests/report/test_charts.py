@@ -1,4 +1,4 @@
-"""Curves and colours."""
+"""Charts and colours."""
 
 import itertools
 import math
@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from planetoid.evaluation import CalibrationBin
 from planetoid.report.colours import _oklab, class_colours
 from planetoid.report.curves import training_charts
-from planetoid.report.drawing import Line, line_chart, reliability_chart, ticks
-from planetoid.report.quality import Bin
+from planetoid.report.drawing import Curve, line_chart, reliability_chart, ticks
 
 
-def test_colours_are_distinct_and_fit_their_page():
+def test_colours_are_distinct_and_fit_the_theme():
     for dark in (False, True):
         colours = class_colours(105, dark=dark)
         assert len(set(colours)) == 105
@@ -39,9 +39,9 @@ def test_ticks_cover_the_range(low, high):
 
 
 def test_a_chart_is_well_formed_and_has_every_point_inside():
-    chart = line_chart("a <b> & c", [Line("one", [1, 2, 3], [0.5, 0.9, 0.7])], "step", best=True)
+    chart = line_chart("a <b> & c", [Curve("one", [1, 2, 3], [0.5, 0.9, 0.7])], "iteration", mark_best=True)
     tree = ElementTree.fromstring(chart)
-    assert "best 0.9 at step 2" in "".join(tree.itertext())
+    assert "best 0.9 at iteration 2" in "".join(tree.itertext())
     (points,) = (node.get("points") for node in tree.iter("polyline"))
     for x, y in (map(float, pair.split(",")) for pair in points.split()):
         assert 0 <= x <= 360
@@ -49,7 +49,7 @@ def test_a_chart_is_well_formed_and_has_every_point_inside():
 
 
 def test_long_curves_are_averaged():
-    chart = line_chart("long", [Line("one", range(100_000), [1.0] * 50_000 + [3.0] * 50_000)], "step")
+    chart = line_chart("long", [Curve("one", range(100_000), [1.0] * 50_000 + [3.0] * 50_000)], "iteration")
     assert len(chart) < 10_000
 
 
@@ -64,17 +64,18 @@ def test_nothing_to_draw(history):
     assert training_charts(history) == []
 
 
-def test_gaps_and_infinities_are_left_out():
+def test_missing_and_infinite_values_are_left_out():
     history = [{"step": k, "loss": value} for k, value in enumerate([1.0, None, math.nan, math.inf, 0.5])]
     (chart,) = training_charts(history)
     assert len(ElementTree.fromstring(chart).find(".//polyline").get("points").split()) == 2
 
 
 def test_reliability_of_two_bins():
-    chart = ElementTree.fromstring(reliability_chart([Bin(30, 0.5, 0.25), Bin(10, 0.9, 1.0)], "calibration"))
+    bins = [CalibrationBin(0.4, 0.5, 30, 0.5, 0.25), CalibrationBin(0.8, 0.9, 10, 0.9, 1.0)]
+    chart = ElementTree.fromstring(reliability_chart(bins, "calibration"))
     assert [node.text for node in chart.iter("title")][::2] == [
-        "30 nodes: 50 % sure, 25 % right",
-        "10 nodes: 90 % sure, 100 % right",
+        "30 nodes: confidence 50 %, accuracy 25 %",
+        "10 nodes: confidence 90 %, accuracy 100 %",
     ]
     first, second = chart.iter("circle")
     assert float(first.get("r")) > float(second.get("r"))

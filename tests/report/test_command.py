@@ -1,4 +1,4 @@
-"""``planetoid report`` as users meet it."""
+"""``planetoid report`` on the command line."""
 
 import json
 
@@ -33,19 +33,16 @@ def folder(cited, tmp_path):
     return tmp_path / "model"
 
 
-def test_from_own_files_to_a_report(invoke, tmp_path):
+def test_from_files_to_a_report(invoke, tmp_path):
     links = [(k, (k + 1) % 40) for k in range(40)] + [(40, 41)]
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{i},n{j}\n" for i, j in links))
     (tmp_path / "labels.csv").write_text("id,label\nn0,<a>\nn20,b & c\n")
     (tmp_path / "test.csv").write_text("id,label\nn2,<a>\nn19,<a>\nn0,b & c\n")
-    assert (
-        invoke("fit", "--edges", "edges.csv", "--labels", "labels.csv", "--method", "lp", "--out", "model").exit_code
-        == 0
-    )
+    assert invoke(*FIT).exit_code == 0
     done = invoke("report", "model", "--out", "report.html", "--truth", "test.csv")
     assert done.exit_code == 0
     assert done.stdout == "report.html\n"
-    assert "Report on 42 nodes, accuracy 50.0 % on 2 nodes whose class is known" in done.stderr
+    assert "Report on 42 nodes, accuracy 50.0 % on 2 labelled nodes that were not used for training" in done.stderr
     page = (tmp_path / "report.html").read_text()
     assert "planetoid fit --edges edges.csv" in page
     assert "can say nothing about 2 of 42 nodes" in page
@@ -58,14 +55,15 @@ def test_json(invoke, folder, tmp_path):
     )
     assert done.exit_code == 0
     assert done.stderr == ""
-    told = json.loads(done.stdout)
-    assert told["path"] == str(tmp_path / "r.html")
-    assert told["points"] == 150
-    assert told["measured_on"] == 100
-    assert told["bytes"] == (tmp_path / "r.html").stat().st_size
+    summary = json.loads(done.stdout)
+    assert summary["path"] == str(tmp_path / "r.html")
+    assert summary["n_points"] == 150
+    assert summary["n_evaluated"] == 100
+    assert summary["seconds"] > 0
+    assert summary["n_bytes"] == (tmp_path / "r.html").stat().st_size
 
 
-def test_what_exists_is_kept_without_force(invoke, folder, tmp_path):
+def test_an_existing_file_is_kept_without_force(invoke, folder, tmp_path):
     (tmp_path / "r.html").write_text("mine")
     done = invoke("report", folder, "--out", "r.html")
     assert done.exit_code == 2
@@ -82,7 +80,7 @@ def test_a_model_without_record_can_be_given_its_edges(invoke, cited, tmp_path):
     (tmp_path / "edges.csv").write_text(f"source,target\npaper_0,paper_{first}\n")
     done = invoke("report", "bare", "--edges", "edges.csv")
     assert done.exit_code == 0
-    assert "bare has no record of its fit" in done.stderr
+    assert "bare has no record of the fit" in done.stderr
     data = data_of(tmp_path / "report.html")
     assert data["neighbours"] is not None
     assert data["hasTruth"] is False
@@ -94,12 +92,12 @@ def test_a_model_without_record_can_be_given_its_edges(invoke, cited, tmp_path):
         (("nowhere",), "there is no model in nowhere"),
         (("model", "--truth", "none.csv"), "none.csv"),
         (("model", "--truth", "strange.csv"), "no record has the id of a node"),
-        (("model", "--edges", "strange.csv"), "no node of the graph is one of the model's"),
+        (("model", "--edges", "strange.csv"), "the graph has none of the model's nodes"),
         (("model", "--out", "."), "is a folder"),
         (("model", "--out", "truth.csv/r.html"), "cannot be written"),
     ],
 )
-def test_mistakes_are_one_line(invoke, folder, tmp_path, arguments, words):
+def test_errors_are_one_line(invoke, folder, tmp_path, arguments, words):
     (tmp_path / "strange.csv").write_text("id,label\nq1,x\nq2,y\n")
     before = sorted(path.name for path in tmp_path.iterdir())
     done = invoke("report", *arguments)
@@ -111,13 +109,10 @@ def test_mistakes_are_one_line(invoke, folder, tmp_path, arguments, words):
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_integers_in_a_file_of_edges_are_the_text_of_the_model(invoke, tmp_path):
+def test_integer_ids_in_a_file_match_string_ids_of_the_model(invoke, tmp_path):
     (tmp_path / "edges.csv").write_text("source,target\n1,2\n2,x\n")
     (tmp_path / "labels.csv").write_text("id,label\n1,a\nx,b\n")
-    assert (
-        invoke("fit", "--edges", "edges.csv", "--labels", "labels.csv", "--method", "lp", "--out", "model").exit_code
-        == 0
-    )
+    assert invoke(*FIT).exit_code == 0
     (tmp_path / "some.csv").write_text("source,target\n1,2\n")
     done = invoke("report", "model", "--edges", "some.csv", "--json")
     assert done.exit_code == 0

@@ -1,4 +1,4 @@
-"""The file as a whole: complete, safe, the same again, and never half written."""
+"""The HTML file: well-formed, safe, reproducible, and written atomically."""
 
 import base64
 import hashlib
@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from tests.report.conftest import NASTY_CLASSES, NASTY_IDS, data_of
+from tests.report.conftest import HOSTILE_CLASSES, HOSTILE_IDS, data_of
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
@@ -17,7 +17,7 @@ VOID = {"meta", "link", "br", "input", "img", "hr"}
 
 
 class Reader(HTMLParser):
-    """Collects elements and texts, and checks that what is opened is closed."""
+    """Collects elements and texts, and checks that every element is closed."""
 
     def __init__(self):
         super().__init__()
@@ -47,7 +47,7 @@ def read(path):
     return reader
 
 
-@pytest.mark.parametrize("page", ["cited_page", "nasty_page"])
+@pytest.mark.parametrize("page", ["cited_page", "hostile_page"])
 def test_nothing_is_loaded_from_outside(page, request):
     path = request.getfixturevalue(page)
     reader = read(path)
@@ -60,7 +60,7 @@ def test_nothing_is_loaded_from_outside(page, request):
     assert "url(" not in style
 
 
-def test_only_the_pages_own_style_and_script_may_run(cited_page):
+def test_the_content_security_policy_allows_the_pages_own_style_and_script_only(cited_page):
     text = cited_page.read_text(encoding="utf-8")
     policy = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
     assert policy.startswith("default-src 'none';")
@@ -71,43 +71,43 @@ def test_only_the_pages_own_style_and_script_may_run(cited_page):
         assert f"'sha256-{digest}'" in policy
 
 
-def test_nasty_texts_are_texts(nasty_page):
-    reader = read(nasty_page)
+def test_hostile_texts_are_escaped(hostile_page):
+    reader = read(hostile_page)
     assert [tag for tag, _ in reader.elements].count("script") == 2
     assert not [tag for tag, _ in reader.elements if tag in ("img", "b")]
     assert "</title><script>window.broken = true</script>" in reader.texts
     assert "planetoid fit </pre><script>" in reader.texts
-    for text in (*NASTY_CLASSES, *NASTY_IDS[1:7]):
+    for text in (*HOSTILE_CLASSES, *HOSTILE_IDS[1:7]):
         assert text in reader.texts
-    data = data_of(nasty_page)
-    assert sorted(data["ids"]) == sorted(NASTY_IDS)
-    assert sorted(data["classes"]) == sorted(NASTY_CLASSES)
+    data = data_of(hostile_page)
+    assert sorted(data["ids"]) == sorted(HOSTILE_IDS)
+    assert sorted(data["classes"]) == sorted(HOSTILE_CLASSES)
 
 
-def test_the_data_are_those_of_the_model(cited, cited_page):
+def test_the_data_of_the_page_are_those_of_the_model(cited, cited_page):
     model, record, truth = cited
     data = data_of(cited_page)
     unpack = {
         name: np.frombuffer(base64.b64decode(data[name]["data"]), dtype=data[name]["type"])
-        for name in ("topClasses", "topProbabilities", "given", "truth", "places", "measured")
+        for name in ("topClasses", "topProbabilities", "labels", "truth", "coordinates", "evaluated")
     }
     rows = model.node_ids_.known_rows(data["ids"])
     assert sorted(rows.tolist()) == list(range(300))
-    top, likely = (unpack[name].reshape(300, -1) for name in ("topClasses", "topProbabilities"))
+    top, probabilities = (unpack[name].reshape(300, -1) for name in ("topClasses", "topProbabilities"))
     assert np.array_equal(top[:, 0], model.label_distributions_[rows].argmax(axis=1))
     wanted = -np.sort(-model.label_distributions_[rows], axis=1)[:, :3]
-    assert likely / 65535 == pytest.approx(wanted, abs=1e-5)
-    assert np.array_equal(unpack["given"], record.y[rows])
-    assert [node for node, flag in zip(data["ids"], unpack["measured"], strict=True) if flag] == [
+    assert probabilities / 65535 == pytest.approx(wanted, abs=1e-5)
+    assert np.array_equal(unpack["labels"], record.y[rows])
+    assert [node for node, flag in zip(data["ids"], unpack["evaluated"], strict=True) if flag] == [
         node for node in data["ids"] if node in truth
     ]
-    told = {node: data["classes"][code] for node, code in zip(data["ids"], unpack["truth"], strict=True) if code >= 0}
-    assert truth.items() <= told.items()
-    assert unpack["places"].max() == 65535
+    shown = {node: data["classes"][code] for node, code in zip(data["ids"], unpack["truth"], strict=True) if code >= 0}
+    assert truth.items() <= shown.items()
+    assert unpack["coordinates"].max() == 65535
     assert data["csv"].splitlines()[0].startswith("id,label,predicted")
 
 
-def test_what_the_page_tells(cited, cited_page):
+def test_what_the_page_shows(cited, cited_page):
     model, record, truth = cited
     texts = read(cited_page).texts
     right = np.mean([model.predict(nodes=[node])[0] == label for node, label in truth.items()])
@@ -120,29 +120,32 @@ def test_what_the_page_tells(cited, cited_page):
         *record.notes,
     ):
         assert text in texts
-    assert any("Measured on 100 nodes whose class is known and was neither learned from" in text for text in texts)
+    assert any(
+        "Evaluated on 100 labelled nodes that were used neither for training nor for validation" in text
+        for text in texts
+    )
 
 
-def test_the_same_again_gives_the_same_bytes(cited, cited_page, tmp_path):
+def test_the_same_input_gives_the_same_bytes(cited, cited_page, tmp_path):
     model, record, truth = cited
-    told = write_report(tmp_path / "r.html", model, record=record, truth=truth, title="Papers & <fields>", n_jobs=2)
+    summary = write_report(tmp_path / "r.html", model, record=record, truth=truth, title="Papers & <fields>", n_jobs=2)
     assert (tmp_path / "r.html").read_bytes() == cited_page.read_bytes()
-    assert told["bytes"] == cited_page.stat().st_size
-    assert told["nodes"] == told["points"] == 300
-    assert told["measured_on"] == 100
-    assert told["labelled"] == int((record.y >= 0).sum())
+    assert summary.n_bytes == cited_page.stat().st_size
+    assert summary.n_nodes == summary.n_points == 300
+    assert summary.n_evaluated == 100
+    assert summary.n_labelled == int((record.y >= 0).sum())
 
 
-def test_a_bare_model_has_a_report_too(cited, tmp_path):
-    told = write_report(tmp_path / "r.html", cited[0], max_points=120)
-    assert told["points"] == 120
-    assert told["accuracy"] is told["labelled"] is None
+def test_a_model_without_a_record(cited, tmp_path):
+    summary = write_report(tmp_path / "r.html", cited[0], max_points=120)
+    assert summary.n_points == 120
+    assert summary.accuracy is summary.n_labelled is None
     texts = " ".join(read(tmp_path / "r.html").texts)
-    assert "A sample of 120 of 300 nodes is shown" in texts
-    assert "nothing can be measured honestly" in texts
+    assert "Shown is a sample of 120 of 300 nodes" in texts
+    assert "There are no labels to evaluate on" in texts
 
 
-def test_many_classes_get_a_list_of_mistakes(tmp_path):
+def test_many_classes_get_a_list_of_errors(tmp_path):
     n = 90
     graph = [(k, (k + 1) % n) for k in range(n)]
     from planetoid.record import FitRecord
@@ -153,32 +156,43 @@ def test_many_classes_get_a_list_of_mistakes(tmp_path):
     truth = {k: f"class {k % 30}" for k in range(30, n)}
     write_report(tmp_path / "r.html", model, record=FitRecord(y=codes), truth=truth)
     reader = read(tmp_path / "r.html")
-    assert "Most frequent mistakes" in reader.texts
+    assert "Most frequent errors" in reader.texts
     assert not [1 for tag, attributes in reader.elements if attributes.get("id") == "confusion"]
 
 
-def test_an_id_that_is_no_text_does_not_stop_the_report(tmp_path):
+def test_ids_that_are_not_valid_text(tmp_path):
     model = pl.LabelPropagation().fit(y={"\ud800": "x", "b": "y"}, graph=[("\ud800", "b"), ("b", ("c", 1))])
     write_report(tmp_path / "r.html", model)
     assert "('c', 1)" in data_of(tmp_path / "r.html")["ids"]
 
 
-def test_what_exists_is_kept(cited, tmp_path, monkeypatch):
+def out_of_memory(*_):
+    raise MemoryError
+
+
+def test_an_existing_file_is_kept(cited, tmp_path, monkeypatch):
     model = cited[0]
     target = tmp_path / "r.html"
     target.write_text("mine")
-    with pytest.raises(DataError, match="exists already; pass overwrite=True"):
+    with pytest.raises(DataError, match="the file exists already; pass overwrite=True"):
         write_report(target, model)
     with pytest.raises(DataError, match="is a folder"):
         write_report(tmp_path, model, overwrite=True)
-    monkeypatch.setattr("planetoid.report.writing.assemble", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
+    monkeypatch.setattr("planetoid.report.writing.assemble", out_of_memory)
+    with pytest.raises(MemoryError):
         write_report(target, model, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
     assert target.read_text() == "mine"
 
 
-@pytest.mark.parametrize("wrong", [{"max_points": 0}, {"seed": -1}, {"n_jobs": 0}])
-def test_parameters_that_cannot_work(cited, tmp_path, wrong):
-    with pytest.raises(ParameterError, match=next(iter(wrong))):
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"max_points": 0}, "write_report: max_points must be an integer >= 1, got 0"),
+        ({"seed": -1}, "write_report: seed must be an integer >= 0, got -1"),
+        ({"n_jobs": 0}, "write_report: n_jobs must be an integer other than 0 or None, got 0"),
+    ],
+)
+def test_invalid_parameters(cited, tmp_path, wrong, words):
+    with pytest.raises(ParameterError, match=words):
         write_report(tmp_path / "r.html", cited[0], **wrong)

@@ -93,20 +93,21 @@ def flat_embedding(run: Run) -> Any:
         return None
     import numpy as np
 
-    from planetoid.evaluation.charts import flat_map
+    from planetoid.utils.tsne import tsne_map
 
     rows = np.concatenate([run.split.train, run.split.test])
-    return rows, flat_map(run.model.embedding_[rows])
+    return rows, tsne_map(run.model.embedding_[rows], metric="cosine")
 
 
 def as_record(results: list[Result], data: Dataset, protocol: Protocol) -> dict[str, Any]:
     """Return everything that came out, as plain data."""
-    from planetoid.evaluation import summarize, versions
+    from planetoid.evaluation import summarize
+    from planetoid.utils.versions import package_versions
 
     return {
         "dataset": data.name,
         "protocol": protocol.in_words(),
-        "versions": versions(),
+        "versions": package_versions(),
         "summary": [row.as_dict() for row in summarize(results)],
         "results": [result.as_dict() for result in results],
     }

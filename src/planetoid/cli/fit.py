@@ -137,8 +137,8 @@ def describe(
 ) -> FitRecord:
     """Return the record of a fit."""
     from planetoid.cli.facts import facts
-    from planetoid.evaluation import versions
     from planetoid.record import FitRecord
+    from planetoid.utils.versions import package_versions
 
     has_edges = data.graph.n_edges > 0
     return FitRecord(
@@ -148,7 +148,7 @@ def describe(
         indices=data.graph.indices if has_edges else None,
         command=command,
         created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        versions=versions(),
+        versions=package_versions(),
         inputs=data.sources.hashed(),
         facts=facts(data),
         notes=notes,

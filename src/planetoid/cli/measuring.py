@@ -15,6 +15,7 @@ from planetoid.cli.inputs import Data
 from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation import Protocol, Result, run_once
+from planetoid.evaluation.metrics import calibration_bins
 from planetoid.evaluation.workers import cores, each
 
 __all__ = ["Outcome", "calibration", "confusion", "draw_protocol", "measure", "processes"]
@@ -153,14 +154,7 @@ def calibration(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return, for each tenth of the confidence, how many predictions fall there and how many of them are right."""
     confidence = np.concatenate([one.confidence for one in outcomes])
     right = np.concatenate([one.truth == one.predicted for one in outcomes])
-    bins = np.clip(np.ceil(confidence * N_BINS).astype(np.int64) - 1, 0, N_BINS - 1)
     return [
-        {
-            "from": number / N_BINS,
-            "to": (number + 1) / N_BINS,
-            "count": int((bins == number).sum()),
-            "confidence": float(confidence[bins == number].mean()),
-            "accuracy": float(right[bins == number].mean()),
-        }
-        for number in np.unique(bins).tolist()
+        {"from": one.low, "to": one.high, "count": one.count, "confidence": one.confidence, "accuracy": one.accuracy}
+        for one in calibration_bins(right, confidence, N_BINS)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,19 +13,22 @@ from planetoid.cli.options import AsJson, Force, Quiet
 from planetoid.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
+    from planetoid.report import ReportSummary
 
 __all__ = ["report"]
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="Folder that `planetoid fit` wrote.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
+    model: Annotated[Path, typer.Argument(help="Folder of a model, written by `planetoid fit`.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     truth: Annotated[
         Path | None,
         typer.Option(
-            help="Labels to measure on: a table of id and label. Nodes that were learned from are left out.",
+            help="Labels to evaluate on: a table of id and label. Nodes used for training are excluded.",
             show_default=False,
             metavar="FILE",
         ),
@@ -33,33 +36,32 @@ def report(
     edges: Annotated[
         Path | None,
         typer.Option(
-            help="Edges to find neighbours by, if the model's folder does not have them.",
+            help="Edges that define the neighbours, if the model's folder does not have them.",
             show_default=False,
             metavar="FILE",
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default=False)] = None,
     points: Annotated[
-        int, typer.Option(min=1, help="Nodes on the map; of more, a sample with every labelled one.")
+        int, typer.Option(min=1, help="Maximum number of nodes on the map; labelled nodes are always included.")
     ] = 100_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the map: the same seed, the same file.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Threads for the map.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the map; the same seed gives the same file.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of threads for the map.")] = 1,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a report on a model: one HTML file to look at, to search in and to pass on.
+    """Write a report on a model: one HTML file that needs no network.
 
-    It has a map of the nodes, accuracy and calibration where classes are known
-    that were not learned from, training curves, and which nodes to label next.
-    It needs no network.
+    It has a map of the nodes, accuracy and calibration on labels that were not
+    used for training, training curves, and a ranking of the nodes to label next.
 
     Example: [bold]planetoid report model/ --out report.html[/bold]
 
-    With labels to measure on: [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
+    With labels to evaluate on: [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
     """
     check_output(out, force=force)
-    began = perf_counter()
+    started = perf_counter()
     from planetoid.persistence import load
     from planetoid.record import read_record
     from planetoid.report import write_report
@@ -67,16 +69,16 @@ def report(
     fitted, record = load(model), read_record(model)
     if record is None:
         tell(
-            f"{model} has no record of its fit, so the report lacks labels, accuracy and the command; "
+            f"{model} has no record of the fit, so the report has no training labels, accuracy or command; "
             "`planetoid fit` writes one",
             quiet=quiet,
         )
-    told = write_report(
+    summary = write_report(
         out,
         fitted,
         record=record,
-        truth=None if truth is None else _labels(truth, fitted.node_ids_),
-        graph=None if edges is None else _graph(edges, fitted.node_ids_),
+        truth=None if truth is None else _read_truth(truth, fitted.node_ids_),
+        graph=None if edges is None else _read_graph(edges, fitted.node_ids_),
         title=title,
         max_points=points,
         seed=seed,
@@ -84,25 +86,25 @@ def report(
         overwrite=force,
         verbose=int(not quiet),
     )
-    told["seconds"] = round(perf_counter() - began, 3)
-    tell(_in_words(told), quiet=quiet)
+    seconds = perf_counter() - started
+    tell(_message(summary, seconds), quiet=quiet)
     if as_json:
-        print_json(told)
+        print_json(summary.as_dict() | {"seconds": round(seconds, 3)})
     else:
-        print(told["path"])  # noqa: T201
+        print(summary.path)  # noqa: T201
 
 
-def _labels(path: Path, ids: NodeIds) -> Any:
+def _read_truth(path: Path, ids: NodeIds) -> list[Hashable]:
     from planetoid.io import read_labels
 
-    labels = read_labels(path, ids)
+    labels: list[Hashable] = read_labels(path, ids)
     if all(label is None for label in labels):
-        raise DataError(f"{path}: no node of the model has a label there")
+        raise DataError("no node of the model has a label in this file", path=path)
     return labels
 
 
-def _graph(path: Path, ids: NodeIds) -> Graph:
-    """Read edges with ids as the model has them: what is written as integers may be text to it."""
+def _read_graph(path: Path, ids: NodeIds) -> Graph:
+    """Read edges with ids of the model's type: integers in the file may be strings in the model."""
     from planetoid.graph import Graph
 
     graph = Graph.from_file(path)
@@ -112,10 +114,10 @@ def _graph(path: Path, ids: NodeIds) -> Graph:
     return graph
 
 
-def _in_words(told: dict[str, Any]) -> str:
-    shown = "" if told["points"] == told["nodes"] else f" ({told['points']:,} on the map)"
-    right = ""
-    if told["accuracy"] is not None:
-        right = f", accuracy {100 * told['accuracy']:.1f} % on {told['measured_on']:,} {told['protocol']}"
-    nodes = counted(told["nodes"], "node")
-    return f"Report on {nodes}{shown}{right}: {told['bytes'] / 1e6:.1f} MB in {told['seconds']:.1f} s"
+def _message(summary: ReportSummary, seconds: float) -> str:
+    sample = "" if summary.n_points == summary.n_nodes else f" ({summary.n_points:,} on the map)"
+    accuracy = ""
+    if summary.accuracy is not None:
+        accuracy = f", accuracy {100 * summary.accuracy:.1f} % on {summary.n_evaluated:,} {summary.evaluated_on}"
+    nodes = counted(summary.n_nodes, "node")
+    return f"Report on {nodes}{sample}{accuracy}: {summary.n_bytes / 1e6:.1f} MB in {seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""``planetoid reproduce``: the paper's tables and figure beside ours."""
+"""``planetoid reproduce``: the paper's tables and figure, with the paper's values beside ours."""
 
 from __future__ import annotations
 
@@ -18,55 +18,59 @@ def reproduce(
         list[str],
         typer.Argument(metavar="PART...", help="table2, table3, table4, table5, figure or all.", show_default=False),
     ],
-    runs: Annotated[int, typer.Option(min=1, help="Seeds, and random splits, of each cell.")] = 10,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    runs: Annotated[int, typer.Option(min=1, help="Runs per cell, each with its own seed and random split.")] = 10,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
     out: Annotated[Path, typer.Option(help="Folder for tables, records and finished runs.")] = Path("results"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Everything small, in minutes: shows only that it runs.")
+        bool, typer.Option("--quick", help="Use small budgets that take minutes and only show that everything runs.")
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Table 4 at DIEL's size instead of a tenth of it.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON to stdout instead of tables.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress bar.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Table 4 at the size of DIEL instead of a tenth of it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of tables.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Suppress messages and the progress bar.")] = False,
 ) -> None:
-    """Make the paper's tables and figure again, each cell with the paper's figure beside ours.
+    """Reproduce the paper's tables and figure, with the paper's value and ours in each cell.
 
-    Finished runs are kept in the folder and not made again, so that an
-    interrupted command goes on where it was.
+    Finished runs are stored in the folder and not repeated, so that an
+    interrupted command resumes where it stopped.
 
     [bold]planetoid reproduce table3 --runs 10[/bold]
 
     [bold]planetoid reproduce all --quick --out /tmp/results[/bold]
     """
-    from planetoid.errors import ParameterError
-    from planetoid.experiments.render import as_record, as_rich, sections_of
-    from planetoid.experiments.reproduce import PARTS, TITLES, reproduce_part
+    from planetoid.experiments.render import as_record, as_rich, by_section
+    from planetoid.experiments.reproduce import PARTS, TITLES, check_part, reproduce_part
 
     wanted = list(PARTS) if "all" in parts else list(dict.fromkeys(parts))
-    unknown = [part for part in wanted if part not in PARTS]
-    if unknown:
-        raise ParameterError(f"there is no part {unknown[0]!r}; it is one of {', '.join(PARTS)}, or all")
+    for part in wanted:
+        check_part(part)
     folder = output_folder(out / "quick" if quick else out)
     lists = _lists(full, quick)
-    answers = []
+    records = []
     for part in wanted:
         started = time.perf_counter()
-        text, figures = reproduce_part(
-            part, runs=min(runs, 1) if quick else runs, jobs=jobs, out=folder, quick=quick, lists=lists,
+        text, cells = reproduce_part(
+            part,
+            runs=1 if quick else runs,
+            jobs=jobs,
+            out=folder,
+            quick=quick,
+            lists=lists,
             verbose=not quiet,
-        )  # fmt: skip
+        )
         tell(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
         if as_json:
-            answers += as_record(figures)
-        elif not figures:
+            records += as_record(cells)
+        elif not cells:
             print(text)  # noqa: T201
-        for name, some in sections_of(figures).items() if not as_json else ():
-            print_table(as_rich(some, f"{TITLES[part]}, {name}"))
+        else:
+            for name, section in by_section(cells).items():
+                print_table(as_rich(section, f"{TITLES[part]}, {name}"))
     if as_json:
-        print_json(answers)
+        print_json(records)
 
 
 def _lists(full: bool, quick: bool) -> str:
-    """Return the lists of table 4: DIEL where its files are, else made ones of some size."""
+    """Return the lists of Table 4: DIEL if its files are available, otherwise synthetic ones at some scale."""
     from planetoid import datasets
     from planetoid.cli.datasets import whereabouts
 

@@ -1,7 +1,6 @@
-"""Pictures of results: accuracies with their spread, and maps of embeddings.
+"""Plots of results: accuracies with their spread, and maps of embeddings.
 
-They draw into axes that the caller made, so that they can stand side by side.
-No global state of matplotlib is touched.
+They draw into axes made by the caller and do not touch matplotlib's global state.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from planetoid.evaluation.results import Result, summarize
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CLASS_COLOURS", "accuracy_chart", "embedding_map", "flat_map"]
+__all__ = ["CLASS_COLOURS", "accuracy_chart", "embedding_map"]
 
 INK, FAINT, RULE = "#1f2933", "#7b8794", "#e4e7eb"
-# Okabe and Ito's colours, told apart by most people who are colour-blind, and two more.
+# Okabe and Ito's palette, distinguishable for most people with colour blindness, and two more.
 CLASS_COLOURS = (
     "#0072b2",
     "#e69f00",
@@ -36,15 +35,15 @@ CLASS_COLOURS = (
 
 
 def accuracy_chart(axes: Axes, results: Sequence[Result], names: Mapping[str, str], colours: Mapping[str, str]) -> None:
-    """Draw one row a method, best on top: every run, their mean, and one standard deviation either way.
+    """Draw one row per method, best on top: every run, the mean and one standard deviation either way.
 
     Parameters
     ----------
     axes : matplotlib Axes
     results : sequence of Result
-        Of one data set and protocol.
+        Results on one data set under one protocol.
     names, colours : dict
-        What each method is called and its colour.
+        Display name and colour of each method.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -53,13 +52,13 @@ def accuracy_chart(axes: Axes, results: Sequence[Result], names: Mapping[str, st
         spread, colour = row.metrics["accuracy"], colours[row.method]
         runs = [100 * result.metrics["accuracy"] for result in results if result.method == row.method]
         axes.axhline(height, color=RULE, linewidth=1, zorder=0)
-        # a run below the line, so that the bar does not hide it
+        # runs go below the line, where the bar does not hide them
         axes.scatter(runs, [height - 0.2] * len(runs), s=20, color=colour, alpha=0.45, linewidths=0, zorder=2)
         if spread.sd is not None:
             low, high = 100 * (spread.mean - spread.sd), 100 * (spread.mean + spread.sd)
             axes.plot([low, high], [height, height], color=colour, linewidth=3.5, solid_capstyle="round", zorder=3)
         axes.scatter([100 * spread.mean], [height], s=95, color=colour, edgecolors="white", linewidths=1.5, zorder=4)
-        beside = axes.get_yaxis_transform()  # x in shares of the axes, y in rows
+        beside = axes.get_yaxis_transform()  # x in axes coordinates, y in rows
         axes.text(1.02, height, spread.percent(), transform=beside, va="center", fontsize=10.5, color=INK)
     values = [100 * result.metrics["accuracy"] for result in results]
     axes.set_xlim(np.floor(min(values)) - 2, np.ceil(max(values)) + 2)
@@ -69,7 +68,7 @@ def accuracy_chart(axes: Axes, results: Sequence[Result], names: Mapping[str, st
     axes.tick_params(axis="both", length=0, pad=8)
     axes.tick_params(axis="x", labelcolor=FAINT, labelsize=9)
     axes.set_xlabel(
-        "test accuracy in per cent; small: single splits, bar: one standard deviation",
+        "test accuracy in %; small dots: single splits, bar: one standard deviation",
         color=FAINT,
         fontsize=9,
         labelpad=6,
@@ -80,21 +79,12 @@ def accuracy_chart(axes: Axes, results: Sequence[Result], names: Mapping[str, st
         side.set_visible(False)
 
 
-def flat_map(embedding: npt.NDArray[Any], *, seed: int = 0) -> npt.NDArray[Any]:
-    """Return a two-dimensional map of embeddings by t-SNE, of their directions (cosine), not their lengths.
-
-    Takes a few seconds for 1,000 rows.
-    """
-    from sklearn.manifold import TSNE
-    from sklearn.preprocessing import normalize
-
-    perplexity = min(30.0, max(1.0, (len(embedding) - 1) / 3))
-    layout = TSNE(perplexity=perplexity, init="pca", max_iter=500, random_state=seed)
-    return np.asarray(layout.fit_transform(normalize(embedding)))
-
-
 def embedding_map(
-    axes: Axes, points: npt.NDArray[Any], codes: npt.NDArray[Any], class_names: Sequence[str], labelled: Any = None
+    axes: Axes,
+    points: npt.NDArray[np.floating[Any]],
+    codes: npt.NDArray[np.integer[Any]],
+    class_names: Sequence[str],
+    labelled: npt.NDArray[np.bool_] | None = None,
 ) -> None:
     """Draw a map of nodes, coloured by class.
 
@@ -106,10 +96,10 @@ def embedding_map(
         Index of each point's class.
     class_names : sequence of str
     labelled : bool array of shape (n,), optional
-        Points to mark with a dark ring.
+        Points to mark with a ring.
     """
-    rings = np.zeros(len(points), dtype=bool) if labelled is None else np.asarray(labelled)
-    order = np.random.default_rng(0).permutation(len(points))  # so that no class lies on top of all others
+    rings = np.zeros(len(points), dtype=bool) if labelled is None else labelled
+    order = np.random.default_rng(0).permutation(len(points))  # so that no class covers the others
     palette = np.array([CLASS_COLOURS[code % len(CLASS_COLOURS)] for code in range(len(class_names))])
     for mark, size, edge, width in ((False, 18, "white", 0.3), (True, 34, INK, 1.1)):
         some = order[rings[order] == mark]

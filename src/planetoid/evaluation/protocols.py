@@ -1,4 +1,4 @@
-"""Run methods over seeds, showing each what the protocol allows and nothing else."""
+"""Fit and evaluate methods under a protocol: which labels are drawn, and what a method may see."""
 
 from __future__ import annotations
 
@@ -7,22 +7,30 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.datasets import Dataset, Split
+from planetoid.data.dataset import Dataset, Features
+from planetoid.data.splits import Split
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier
 from planetoid.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
 from planetoid.evaluation.results import Result
 from planetoid.evaluation.workers import each
+from planetoid.graph import Graph
 from planetoid.labels import mask_labels
-from planetoid.parameters import Parameters
+from planetoid.parameters import Integer, Parameters, Real, check_parameters
 from planetoid.registry import METHODS
 
-__all__ = ["Protocol", "Run", "evaluate", "run_once", "what_it_uses"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+__all__ = ["Protocol", "Run", "evaluate", "make_model", "run_once", "timed_fit", "what_it_uses"]
+
+Kept = TypeVar("Kept")
+ParameterValues: TypeAlias = "Mapping[str, object]"
 
 _SETTINGS = {
     "transductive": "test nodes in the graph",
@@ -33,25 +41,28 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Protocol:
-    """How labels are drawn, and what a method is shown.
+    """How labels are drawn, and what a method may see.
 
     Parameters
     ----------
     split : {"random", "public", "rate"}
-        See :meth:`planetoid.datasets.Dataset.split`; the first and the last are drawn anew for each seed.
+        See :meth:`planetoid.datasets.Dataset.split`. ``"random"`` and ``"rate"`` draw a new split for each seed.
     setting : {"transductive", "features", "unseen"}
-        Whether test nodes stand in the graph and are predicted there; stand
-        there while fitting but are predicted from their features alone; or
-        are truly unseen. The last two need an inductive method.
+        Whether test nodes are in the graph and predicted as such; are in the graph while fitting, but predicted from
+        their features alone; or are removed from the graph before fitting. The last two require an inductive method.
     validation : bool
-        Whether the method may look at validation labels, to stop or to choose.
-    per_class, n_val, n_test, rate
-        Handed on to the split.
+        Whether the method may use the validation labels, for early stopping.
+    per_class : int
+        Labels per class of a random split.
+    n_val, n_test : int, optional
+        Number of validation and test nodes.
+    rate : float, optional
+        Share of each class that is labelled, for ``split="rate"``.
 
     Examples
     --------
     >>> Protocol().in_words()
-    '20 labels a class, random splits; test nodes in the graph; no validation labels used'
+    '20 labels per class, random splits; test nodes in the graph; no validation labels used'
     """
 
     split: Literal["random", "public", "rate"] = "random"
@@ -63,37 +74,49 @@ class Protocol:
     rate: float | None = None
 
     def __post_init__(self) -> None:
-        if self.setting not in _SETTINGS:
-            raise ParameterError(f"setting={self.setting!r}; it is one of {', '.join(map(repr, _SETTINGS))}")
+        check_parameters(
+            "Protocol",
+            vars(self),
+            {
+                "split": ("random", "public", "rate"),
+                "setting": tuple(_SETTINGS),
+                "validation": bool,
+                "per_class": Integer(1),
+                "n_val": (Integer(0), None),
+                "n_test": (Integer(0), None),
+                "rate": (Real(0, 1, closed="neither"), None),
+            },
+        )
 
     def draw(self, data: Dataset, seed: int) -> Split:
-        """Return the split of a seed."""
-        sizes = {"per_class": self.per_class, "n_val": self.n_val, "n_test": self.n_test}
-        return data.split(self.split, seed=seed, rate=self.rate, **sizes)  # type: ignore[arg-type]
+        """Return the split for a seed."""
+        return data.split(
+            self.split, seed=seed, rate=self.rate, per_class=self.per_class, n_val=self.n_val, n_test=self.n_test
+        )
 
     def in_words(self) -> str:
-        """Return what every table of results must say."""
-        drawn = {
-            "random": f"{self.per_class} labels a class, random splits",
+        """Return the protocol as a sentence, which belongs to every reported figure."""
+        split = {
+            "random": f"{self.per_class} labels per class, random splits",
             "public": "the public split",
-            "rate": f"a share {self.rate} of each class labelled, random splits",
+            "rate": f"labelling rate {self.rate}, random splits",
         }[self.split]
-        looked = "stopping on validation labels" if self.validation else "no validation labels used"
-        return f"{drawn}; {_SETTINGS[self.setting]}; {looked}"
+        stopping = "early stopping on validation labels" if self.validation else "no validation labels used"
+        return f"{split}; {_SETTINGS[self.setting]}; {stopping}"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: its record, and what the record leaves out.
+    """One fit: its result, the fitted model and the predictions for the test nodes.
 
     Attributes
     ----------
     result : Result
     model : GraphClassifier
-        Fitted.
+        The fitted model.
     split : Split
     probabilities : array of shape (n_test, n_classes)
-        Of the test nodes; columns are ``model.classes_``.
+        Class probabilities of the test nodes; columns are ``model.classes_``.
     """
 
     result: Result
@@ -108,12 +131,12 @@ def evaluate(
     *,
     protocol: Protocol | None = None,
     seeds: Iterable[int] = range(5),
-    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    parameters: Mapping[str, ParameterValues] | None = None,
     jobs: int = 1,
-    keep: Callable[[Run], Any] | None = None,
-    on_result: Callable[[Result, Any], None] | None = None,
+    keep: Callable[[Run], Kept] | None = None,
+    on_result: Callable[[Result, Kept | None], None] | None = None,
 ) -> list[Result]:
-    """Fit every method once a seed and measure it on that seed's test nodes.
+    """Fit every method once per seed and evaluate it on the test nodes of that seed's split.
 
     Parameters
     ----------
@@ -121,19 +144,19 @@ def evaluate(
         Short names in ``pl.METHODS``.
     data : Dataset
     protocol : Protocol, optional
-        The paper's random splits if not given.
+        The paper's random splits by default.
     seeds : iterable of int
         All methods see the same splits.
     parameters : dict of dict, optional
-        By method; ``random_state`` is the seed unless it is given here.
+        Parameters by method; ``random_state`` is the seed unless given here.
     jobs : int
-        Processes; with more than one, each works on one thread, and ``keep`` must be a function that can be pickled
-        (see :func:`planetoid.evaluation.workers.each`). Figures do not depend on it, seconds may.
+        Processes, each with one thread. With more than one, ``keep`` must be picklable
+        (see :func:`planetoid.evaluation.workers.each`). Metrics do not depend on it, timings may.
     keep : callable, optional
-        Called with each :class:`Run` where it was made, to take from the fitted model what is wanted; the model is
-        not kept.
+        Called with each :class:`Run` in the process that made it, to extract what is needed from the fitted model,
+        which is then discarded.
     on_result : callable, optional
-        Called with each result, in order, and with what ``keep`` returned; for progress and pictures.
+        Called with each result, in order, and the return value of ``keep``; for progress bars and plots.
 
     Examples
     --------
@@ -145,48 +168,58 @@ def evaluate(
     """
     protocol = Protocol() if protocol is None else protocol
     methods, seeds, parameters = list(methods), list(seeds), parameters or {}
-    for method in methods:  # before any long work
+    for method in methods:  # before any fit
         _check_method(method, data, protocol)
-    tasks = [_Task(method, data, protocol, seed, parameters.get(method), keep) for method in methods for seed in seeds]
+    tasks = [
+        _Task(method, data, protocol, seed, parameters.get(method, {}), keep) for method in methods for seed in seeds
+    ]
     results = []
-    for result, kept in each(_run_and_keep, tasks, jobs):
-        results.append(result)
+    for answer in each(_run_task, tasks, jobs):
+        results.append(answer.result)
         if on_result is not None:
-            on_result(result, kept)
+            on_result(answer.result, answer.kept)
     return results
 
 
-class _Task(NamedTuple):
+@dataclass(frozen=True)
+class _Task(Generic[Kept]):
     method: str
     data: Dataset
     protocol: Protocol
     seed: int
-    parameters: Mapping[str, Any] | None
-    keep: Callable[[Run], Any] | None
+    parameters: ParameterValues
+    keep: Callable[[Run], Kept] | None
 
 
-def _run_and_keep(task: _Task) -> tuple[Result, Any]:
+@dataclass(frozen=True)
+class _Answer(Generic[Kept]):
+    result: Result
+    kept: Kept | None
+
+
+def _run_task(task: _Task[Kept]) -> _Answer[Kept]:
     run = run_once(task.method, task.data, task.protocol, task.seed, task.parameters)
-    return run.result, None if task.keep is None else task.keep(run)
+    return _Answer(run.result, None if task.keep is None else task.keep(run))
 
 
 def run_once(
-    method: str, data: Dataset, protocol: Protocol, seed: int, parameters: Mapping[str, Any] | None = None
+    method: str, data: Dataset, protocol: Protocol, seed: int, parameters: ParameterValues | None = None
 ) -> Run:
-    """Fit one method on the split of one seed and measure it on the test nodes.
+    """Fit one method on the split of one seed and evaluate it on the test nodes.
 
-    The labels of test nodes are used here, to measure, and nowhere else.
+    Test labels are used for the metrics and nothing else.
     """
     _check_method(method, data, protocol)
-    model = _make(method, seed, parameters or {})
+    model = make_model(method, seed, parameters or {})
     split = protocol.draw(data, seed)
     if len(split.test) == 0:
-        raise DataError(f"the split of {data.name} has no test node to measure on")
-    fit_seconds, warned = _fit(model, data, protocol, split)
+        raise DataError(f"the split of {data.name} has no test nodes")
+    fit = _fit(model, data, protocol, split)
     start = time.perf_counter()
     if protocol.setting == "transductive":
         probabilities = model.predict_proba()[split.test]
     else:
+        assert data.X is not None  # _check_method: the method is inductive, so it requires features
         probabilities = model.predict_proba(data.X[split.test])
     predict_seconds = time.perf_counter() - start
     result = Result(
@@ -194,74 +227,95 @@ def run_once(
         dataset=data.name,
         protocol=protocol.in_words(),
         seed=seed,
-        metrics=_measure(data.y[split.test], probabilities, model.classes_),
-        fit_seconds=fit_seconds,
+        metrics=_metrics(data.y[split.test], probabilities, model.classes_),
+        fit_seconds=fit.seconds,
         predict_seconds=predict_seconds,
         n_train=len(split.train),
         n_val=len(split.val),
         n_test=len(split.test),
-        parameters={
-            name: _plain(value) for name, value in model.get_params().items() if not isinstance(value, Parameters)
-        },
-        warnings=warned,
+        parameters=_plain_parameters(model),
+        warnings=fit.warnings,
     )
     return Run(result, model, split, probabilities)
 
 
 def what_it_uses(method: str) -> str:
-    """Return what a method learns from.
+    """Return what a method learns from: features, graph or both.
 
     >>> what_it_uses("feat"), what_it_uses("lp")
     ('features', 'graph')
     """
     cls = METHODS[method]
-    used = [word for word, how in (("features", cls.uses_features), ("graph", cls.uses_graph)) if how != "never"]
+    used = [name for name, use in (("features", cls.uses_features), ("graph", cls.uses_graph)) if use != "never"]
     return " + ".join(used)
+
+
+def make_model(method: str, seed: int, parameters: ParameterValues) -> GraphClassifier:
+    """Return an unfitted model with the seed as its ``random_state``, where it has one, and the given parameters."""
+    model = METHODS[method]()
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=seed)
+    return model.set_params(**parameters)
+
+
+class TimedFit(NamedTuple):
+    """Wall-clock time of a fit and the messages of planetoid's own warnings, without duplicates."""
+
+    seconds: float
+    warnings: list[str]
+
+
+def timed_fit(
+    model: GraphClassifier,
+    X: Features | None,
+    y: npt.NDArray[np.int32],
+    graph: Graph,
+    validation: npt.NDArray[np.int32] | None = None,
+) -> TimedFit:
+    """Fit a model on the parts of the data that it uses; warnings of other libraries are issued again."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        model.fit(
+            None if model.uses_features == "never" else X,
+            y,
+            graph=None if model.uses_graph == "never" else graph,
+            validation=validation,
+        )
+        seconds = time.perf_counter() - start
+    messages = [str(entry.message) for entry in caught if issubclass(entry.category, PlanetoidWarning)]
+    for entry in caught:
+        if not issubclass(entry.category, PlanetoidWarning):
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+    return TimedFit(seconds, list(dict.fromkeys(messages)))
 
 
 def _check_method(method: str, data: Dataset, protocol: Protocol) -> None:
     cls = METHODS[method]
     if cls.uses_features == "required" and data.X is None:
-        raise DataError(f"{method} learns from features, and {data.name} has none")
-    if protocol.setting != "transductive" and not cls.inductive:
+        raise DataError(f"{method} requires features, but {data.name} has none")
+    if protocol.setting == "transductive":
+        return
+    if not cls.inductive:
         raise ParameterError(
-            f"{method} is transductive: it cannot predict from features alone, as setting={protocol.setting!r} asks"
+            f"{method} is transductive and cannot predict from features alone, "
+            f"which setting={protocol.setting!r} requires",
+            parameter="setting",
         )
+    if data.X is None:
+        raise DataError(f"setting={protocol.setting!r} predicts from features, but {data.name} has none")
 
 
-def _make(method: str, seed: int, parameters: Mapping[str, Any]) -> GraphClassifier:
-    model = METHODS[method]()
-    known = model.get_params(deep=False)
-    chosen = {"random_state": seed} if "random_state" in known else {}
-    model.set_params(**{**chosen, **parameters})
-    return model
-
-
-def _fit(model: GraphClassifier, data: Dataset, protocol: Protocol, split: Split) -> tuple[float, list[str]]:
+def _fit(model: GraphClassifier, data: Dataset, protocol: Protocol, split: Split) -> TimedFit:
     train, val, seen = split.train, split.val, data
     if protocol.setting == "unseen":
         seen = data.without(split.test)
         train, val = seen.rows_from_parent(train), seen.rows_from_parent(val)
-    given: dict[str, Any] = {}
-    if model.uses_graph != "never":
-        given["graph"] = seen.graph
-    if protocol.validation and len(val):
-        given["validation"] = mask_labels(seen.y, val)
-    X = None if model.uses_features == "never" else seen.X
-    y = mask_labels(seen.y, train)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        start = time.perf_counter()
-        model.fit(X, y, **given)
-        seconds = time.perf_counter() - start
-    ours = dict.fromkeys(str(entry.message) for entry in caught if issubclass(entry.category, PlanetoidWarning))
-    for entry in caught:  # what is not ours still reaches the user
-        if not issubclass(entry.category, PlanetoidWarning):
-            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
-    return seconds, list(ours)
+    validation = mask_labels(seen.y, val) if protocol.validation and len(val) else None
+    return timed_fit(model, seen.X, mask_labels(seen.y, train), seen.graph, validation)
 
 
-def _measure(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: npt.NDArray[Any]) -> dict[str, float]:
+def _metrics(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: npt.NDArray[Any]) -> dict[str, float]:
     predicted = classes[probabilities.argmax(axis=1)]
     return {
         "accuracy": accuracy(truth, predicted),
@@ -270,8 +324,19 @@ def _measure(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: 
     }
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON has it, else by its ``repr``."""
+def _plain_parameters(model: GraphClassifier) -> dict[str, object]:
+    """Return all parameters as plain data, those of parameter objects as ``object__name``."""
+    plain: dict[str, object] = {}
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, Parameters):
+            plain |= {f"{name}__{inner}": _plain(one) for inner, one in value.get_params().items()}
+        else:
+            plain[name] = _plain(value)
+    return plain
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON represents it, or its ``repr``."""
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError):

@@ -1,44 +1,41 @@
-"""Records of what came out: one a run, plain data, ready for JSON; and their means."""
+"""Results of runs as plain data, and their summary over seeds."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
-from planetoid import __version__
 from planetoid.errors import DataError
 
-__all__ = ["Result", "Spread", "Summary", "summarize", "versions"]
+__all__ = ["Result", "Spread", "Summary", "summarize"]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one fit on one split gave.
+    """Metrics, timings and parameters of one fit on one split.
 
     Attributes
     ----------
     method : str
-        Its short name in ``pl.METHODS``.
+        Short name in ``pl.METHODS``.
     dataset : str
     protocol : str
-        In words: how the labels were drawn and what the method was shown.
+        How labels were drawn and what the method could see, as a sentence.
     seed : int
-        Of the split, where it is drawn, and of the method's ``random_state``.
+        Seed of the split, where it is random, and the method's ``random_state``.
     metrics : dict of str to float
         For instance ``accuracy``, ``macro_f1``, ``calibration_error``.
     fit_seconds, predict_seconds : float
-        Wall-clock time. The first fit of a process also loads and compiles what it needs.
+        Wall-clock time. The first fit in a process includes importing and compiling.
     n_train, n_val, n_test : int
         Sizes of the split.
     parameters : dict
-        All parameters of the method; what JSON has no form for is given by its ``repr``.
+        All parameters of the method, nested ones as ``object__name``; what JSON cannot represent, as its ``repr``.
     warnings : list of str
-        What the method warned of.
+        Warnings issued during the fit.
 
     Examples
     --------
@@ -57,7 +54,7 @@ class Result:
     n_train: int
     n_val: int
     n_test: int
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,18 +63,18 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """Return the result that :meth:`as_dict` was made from."""
+        """Return the result that :meth:`as_dict` was called on."""
         names = {entry.name for entry in fields(cls)}
         wrong = sorted(names.symmetric_difference(data))
         if wrong:
-            word = "lacks" if wrong[0] in names else "has an unknown"
-            raise DataError(f"a stored result {word} field {wrong[0]!r}; it was written by another version")
+            problem = "has no" if wrong[0] in names else "has an unknown"
+            raise DataError(f"the stored result {problem} field {wrong[0]!r}; it was written by another version")
         return cls(**data)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean, and the sample standard deviation (``None`` for a single value)."""
+    """Mean and sample standard deviation (``None`` for a single value)."""
 
     mean: float
     sd: float | None
@@ -93,7 +90,7 @@ class Spread:
         return cls(float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else None)
 
     def percent(self) -> str:
-        """Return mean and deviation in per cent.
+        """Return mean and standard deviation in per cent.
 
         >>> Spread(0.7123, 0.0149).percent()
         '71.2 ± 1.5'
@@ -103,7 +100,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one method on one data set under one protocol, taken together.
+    """The runs of one method on one data set under one protocol.
 
     Attributes
     ----------
@@ -111,7 +108,7 @@ class Summary:
     seeds : list of int
     metrics : dict of str to Spread
     fit_seconds : float
-        Median, so that loading and compiling in the first run does not count.
+        Median, which excludes the imports and compilation of the first run.
     """
 
     method: str
@@ -127,7 +124,7 @@ class Summary:
 
 
 def summarize(results: Iterable[Result]) -> list[Summary]:
-    """Take runs of the same method, data set and protocol together, in order of appearance.
+    """Group runs by method, data set and protocol, in order of first occurrence.
 
     >>> runs = [Result("lp", "cora", "p", s, {"accuracy": a}, 1.0, 0.0, 1, 1, 1) for s, a in enumerate([0.7, 0.8])]
     >>> summarize(runs)[0].metrics["accuracy"].percent()
@@ -145,11 +142,3 @@ def summarize(results: Iterable[Result]) -> list[Summary]:
         )
         for key, runs in groups.items()
     ]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that a figure may depend on, without importing anything heavy."""
-    found = {"planetoid": __version__, "python": platform.python_version(), "machine": platform.machine()}
-    for name in ("numpy", "scipy", "scikit-learn", "numba", "torch"):
-        found[name] = metadata.version(name)
-    return found

@@ -1,4 +1,4 @@
-"""Independent tasks in processes of their own, one thread each."""
+"""Independent tasks in worker processes, one thread each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from planetoid.errors import ParameterError, PlanetoidError
+from planetoid.errors import PlanetoidError
+from planetoid.parameters import Integer, check_parameters
+
+if TYPE_CHECKING:
+    from threadpoolctl import threadpool_limits
 
 __all__ = ["cores", "each"]
 
@@ -27,35 +31,33 @@ def cores() -> int:
 
 
 def each(function: Callable[[Task], Answer], tasks: Iterable[Task], jobs: int = 1) -> Iterator[Answer]:
-    """Yield what ``function`` says to each task, in their order.
+    """Yield ``function(task)`` for each task, in order.
 
-    With ``jobs=1`` everything happens here, when the next answer is asked for.
-    With more, the tasks run in fresh processes, so that function, tasks and
-    answers must be picklable, and a script must call this under
-    ``if __name__ == "__main__":``. An error, or Ctrl-C, ends all of them at once.
+    With ``jobs=1`` tasks run lazily in this process. With more, they run in spawned processes: the function, tasks
+    and answers must be picklable, and a script must call this under ``if __name__ == "__main__":``. An error or
+    Ctrl-C terminates all of them.
 
     >>> list(each(abs, [3, -4]))
     [3, 4]
     """
-    if jobs < 1:
-        raise ParameterError(f"jobs={jobs}; at least one process is needed")
+    check_parameters("each", {"jobs": jobs}, {"jobs": Integer(1)})
     if jobs == 1:
         yield from map(function, tasks)
         return
     others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks
+    context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
-        with _ctrl_c_held_back():
+        with _ctrl_c_deferred():
             answers = executor.map(function, tasks)  # starts the processes
         yield from answers
     except BaseException as error:
         for process in set(multiprocessing.active_children()) - others:
-            process.terminate()  # else the end would wait for the tasks that run
+            process.terminate()  # otherwise shutdown would wait for running tasks
         if isinstance(error, BrokenProcessPool):
             raise PlanetoidError(
-                "a process ended before its task did: there may be too little memory for so many jobs, "
-                "or a script that asks for several lacks its `if __name__ == '__main__':`"
+                "a worker process died before it finished its task",
+                hint="use fewer jobs if memory is short; a script must call it under `if __name__ == '__main__':`",
             ) from error
         raise
     finally:
@@ -63,8 +65,8 @@ def each(function: Callable[[Task], Answer], tasks: Iterable[Task], jobs: int = 
 
 
 @contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Deliver Ctrl-C a moment later; processes started meanwhile never get it, and leave it to the parent."""
+def _ctrl_c_deferred() -> Iterator[None]:
+    """Block Ctrl-C for a moment; processes started meanwhile inherit the mask and leave it to the parent."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -76,12 +78,12 @@ def _ctrl_c_held_back() -> Iterator[None]:
 
 
 def _start_worker() -> None:
-    """Keep to one thread: more would only get in each other's way."""
+    """Limit a worker to one thread: more would compete for the same cores."""
     from threadpoolctl import threadpool_limits
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where signals have no mask
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))  # for libraries still to be loaded
-    _kept.append(threadpool_limits(1))  # for those that are
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on platforms without signal masks
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))  # for libraries not loaded yet
+    _limits.append(threadpool_limits(1))  # for libraries loaded already
 
 
-_kept: list[Any] = []  # a limit ends with its object
+_limits: list[threadpool_limits] = []  # a limit is lifted when its object is deleted

@@ -1,1 +1,1 @@
-"""The paper's tables and figure, made again: cells, their runs, and how they are shown."""
+"""Reproduction of the paper's tables and figure: cells, their runs, and how they are rendered."""

@@ -1,33 +1,55 @@
-"""What the paper concludes from its tables, as differences that can be looked at."""
+"""The paper's conclusions as differences between methods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from planetoid.experiments.render import Figure, markdown_line
-from planetoid.experiments.tables import NAMES
+from planetoid.experiments.render import CellResult, markdown_row
+from planetoid.experiments.tables import display_name
 
-__all__ = ["Comparison", "comparisons_of", "conclusions_markdown"]
+__all__ = ["Comparison", "compare_methods", "conclusions_markdown"]
 
-# what the paper says, and which method is taken from which to see it
+
+class Claim(NamedTuple):
+    """A conclusion of the paper, and the two methods whose difference shows it."""
+
+    text: str
+    better: str
+    worse: str
+
+
 CLAIMS = (
-    ("joint training beats embeddings made without labels", "planetoid-g", "graphemb"),
-    ("predicting contexts beats the graph Laplacian", "planetoid-i", "semiemb"),
-    ("predicting contexts beats the graph Laplacian", "planetoid-i", "manireg"),
-    ("where features say more than the graph ...", "feat", "graphemb"),
-    ("... Planetoid-I gains on Planetoid-G", "planetoid-i", "planetoid-g"),
+    Claim("joint training beats embeddings learned without labels", "planetoid-g", "graphemb"),
+    Claim("predicting contexts beats the graph Laplacian", "planetoid-i", "semiemb"),
+    Claim("predicting contexts beats the graph Laplacian", "planetoid-i", "manireg"),
+    Claim("where features are more informative than the graph ...", "feat", "graphemb"),
+    Claim("... Planetoid-I gains on Planetoid-G", "planetoid-i", "planetoid-g"),
 )
-EXPLAINED = (
-    "Differences in accuracy, in points: the paper's, and ours ± its standard error. Both methods with a fixed "
-    "budget and with the same kind of settings, a method that has one kind with that; inductive methods on "
-    "unseen nodes."
+EXPLANATION = (
+    "Differences in accuracy, in percentage points: the paper's, and ours ± its standard error. Both methods have a "
+    "fixed budget and the same kind of settings (or the only kind that a method has); inductive methods predict unseen "
+    "nodes."
 )
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far one method is above another on a data set; ``paper`` is the paper's difference."""
+    """The difference in accuracy between two methods on a data set, in the paper and in our runs.
+
+    Attributes
+    ----------
+    claim : str
+    better, worse : str
+        Methods; the difference is that of ``better`` minus ``worse``.
+    settings : str
+    dataset : str
+    paper, ours : float
+        Differences in accuracy.
+    error : float
+        Standard error of ``ours``.
+    """
 
     claim: str
     better: str
@@ -39,56 +61,74 @@ class Comparison:
     error: float
 
 
-def comparisons_of(figures: Sequence[Figure]) -> list[Comparison]:
-    """Return every difference that the figures of a section allow, for all settings: none is chosen."""
-    shown = _by_settings(figures)
-    found = []
-    for claim, better, worse in CLAIMS:
-        for dataset in dict.fromkeys(figure.cell.dataset for figure in figures):
-            ours, theirs = shown.get((better, dataset), {}), shown.get((worse, dataset), {})
-            if not ours or not theirs:
+def compare_methods(entries: Sequence[CellResult]) -> list[Comparison]:
+    """Return every difference that the cells of a section allow, for all settings."""
+    shown = _by_settings(entries)
+    comparisons = []
+    for claim in CLAIMS:
+        for dataset in dict.fromkeys(entry.cell.dataset for entry in entries):
+            better, worse = shown.get((claim.better, dataset), {}), shown.get((claim.worse, dataset), {})
+            if not better or not worse:
                 continue
-            for settings in dict.fromkeys((*ours, *theirs)):
-                a, b = (some.get(settings, next(iter(some.values()))) for some in (ours, theirs))
+            for settings in dict.fromkeys((*better, *worse)):
+                a, b = (cells.get(settings, next(iter(cells.values()))) for cells in (better, worse))
                 if a.cell.paper is None or b.cell.paper is None:
                     continue
-                by_paper, by_us = a.cell.paper - b.cell.paper, a.spread.mean - b.spread.mean
-                error = (_squared_error(a) + _squared_error(b)) ** 0.5
-                found.append(Comparison(claim, better, worse, settings, dataset, by_paper, by_us, error))
-    return found
+                comparisons.append(
+                    Comparison(
+                        claim=claim.text,
+                        better=claim.better,
+                        worse=claim.worse,
+                        settings=settings,
+                        dataset=dataset,
+                        paper=a.cell.paper - b.cell.paper,
+                        ours=a.spread.mean - b.spread.mean,
+                        error=(_squared_error(a) + _squared_error(b)) ** 0.5,
+                    )
+                )
+    return comparisons
 
 
-def _by_settings(figures: Sequence[Figure]) -> dict[tuple[str, str], dict[str, Figure]]:
-    """Return the figures of each method on each data set by their settings, as the paper measured them."""
-    shown: dict[tuple[str, str], dict[str, Figure]] = {}
-    for figure in figures:
-        cell = figure.cell
-        if cell.row[2] == "fixed" and cell.protocol.setting != "features":
-            shown.setdefault((cell.method, cell.dataset), {})[cell.row[1]] = figure
+def _by_settings(entries: Sequence[CellResult]) -> dict[tuple[str, str], dict[str, CellResult]]:
+    """Return the cells that the paper has, by method and data set, then by settings."""
+    shown: dict[tuple[str, str], dict[str, CellResult]] = {}
+    for entry in entries:
+        cell = entry.cell
+        if cell.row.stopping == "fixed" and cell.protocol.setting != "features":
+            shown.setdefault((cell.method, cell.dataset), {})[cell.row.settings] = entry
     return shown
 
 
-def _squared_error(figure: Figure) -> float:
-    return (figure.spread.sd or 0.0) ** 2 / len(figure.results)
+def _squared_error(entry: CellResult) -> float:
+    return (entry.spread.sd or 0.0) ** 2 / len(entry.results)
+
+
+class _TableRow(NamedTuple):
+    claim: str
+    better: str
+    worse: str
+    settings: str
 
 
 def conclusions_markdown(comparisons: Sequence[Comparison]) -> str:
-    """Return the differences as a table, a line for each pair of methods and kind of settings."""
+    """Return the differences as a Markdown table, one row per pair of methods and kind of settings."""
     datasets = list(dict.fromkeys(entry.dataset for entry in comparisons))
     labels = ["the paper's claim", "difference", "settings"]
     heads = [*labels, *(head for name in datasets for head in (f"{name}: paper", "ours"))]
-    lines = [markdown_line(heads), markdown_line(["---"] * len(labels) + ["---:"] * (2 * len(datasets)))]
-    pairs: dict[tuple[str, str, str, str], dict[str, Comparison]] = {}
+    lines = [markdown_row(heads), markdown_row(["---"] * len(labels) + ["---:"] * (2 * len(datasets)))]
+    rows: dict[_TableRow, dict[str, Comparison]] = {}
     for entry in comparisons:
-        pairs.setdefault((entry.claim, entry.better, entry.worse, entry.settings), {})[entry.dataset] = entry
-    for (claim, better, worse, settings), entries in pairs.items():
+        row = _TableRow(entry.claim, entry.better, entry.worse, entry.settings)
+        rows.setdefault(row, {})[entry.dataset] = entry
+    for row, entries in rows.items():
         cells = [text for name in datasets for text in _difference(entries.get(name))]
-        lines.append(markdown_line([claim, f"{NAMES[better]} - {NAMES[worse]}", settings, *cells]))
-    return "\n".join([EXPLAINED, "", *lines])
+        names = f"{display_name(row.better)} - {display_name(row.worse)}"
+        lines.append(markdown_row([row.claim, names, row.settings, *cells]))
+    return "\n".join([EXPLANATION, "", *lines])
 
 
 def _difference(entry: Comparison | None) -> tuple[str, str]:
     if entry is None:
         return "", ""
-    paper, ours = (round(100 * share, 1) + 0.0 for share in (entry.paper, entry.ours))  # no minus before a zero
+    paper, ours = (round(100 * share, 1) + 0.0 for share in (entry.paper, entry.ours))  # avoids "-0.0"
     return f"{paper:+.1f}", f"{ours:+.1f} ± {100 * entry.error:.1f}"

@@ -1,16 +1,26 @@
-"""What the paper reports: accuracy in table 3 and 5, recall at k in table 4, counts in table 2."""
+"""The paper's reported values: data set sizes (Table 2), accuracy (Tables 3 and 5), recall at k (Table 4)."""
 
 from __future__ import annotations
 
-__all__ = ["TABLE_2", "TABLE_3", "TABLE_4", "TABLE_5", "UPPER_BOUND"]
+from typing import NamedTuple
 
-# data set -> classes, nodes, edges
+__all__ = ["TABLE_2", "TABLE_3", "TABLE_4", "TABLE_5", "UPPER_BOUND", "Size"]
+
+
+class Size(NamedTuple):
+    """Size of a data set."""
+
+    classes: int
+    nodes: int
+    edges: int
+
+
 TABLE_2 = {
-    "citeseer": (6, 3_327, 4_732),
-    "cora": (7, 2_708, 5_429),
-    "pubmed": (3, 19_717, 44_338),
-    "diel": (4, 4_373_008, 4_464_261),
-    "nell": (210, 65_755, 266_144),
+    "citeseer": Size(6, 3_327, 4_732),
+    "cora": Size(7, 2_708, 5_429),
+    "pubmed": Size(3, 19_717, 44_338),
+    "diel": Size(4, 4_373_008, 4_464_261),
+    "nell": Size(210, 65_755, 266_144),
 }
 
 # method -> data set -> accuracy
@@ -40,7 +50,7 @@ TABLE_4 = {
 }
 UPPER_BOUND = 0.617
 
-# method -> data set -> accuracy; the paper's last row is "Planetoid-G/T", for its T had no features there
+# method -> data set -> accuracy; the paper's last row is "Planetoid-G/T" because its T used no features on NELL
 TABLE_5 = {
     "feat": {"nell-0.1": 0.621, "nell-0.01": 0.404, "nell-0.001": 0.217},
     "manireg": {"nell-0.1": 0.634, "nell-0.01": 0.413, "nell-0.001": 0.218},

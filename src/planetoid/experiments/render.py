@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from planetoid.evaluation import Result, Spread
-from planetoid.experiments.cells import Cell
+from planetoid.experiments.cells import Cell, RowLabels
+from planetoid.experiments.table4 import LISTS_PREFIX
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Figure", "as_markdown", "as_record", "as_rich", "figures_of", "markdown_line", "sections_of"]
+__all__ = ["CellResult", "as_markdown", "as_record", "as_rich", "by_section", "finished_cells", "markdown_row"]
 
-HEADS = ("method", "settings", "stopping", "test nodes")
+HEADS = tuple(name.replace("_", " ") for name in RowLabels._fields)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A cell and what its runs gave."""
+class CellResult:
+    """A cell and the results of its runs.
+
+    Attributes
+    ----------
+    cell : Cell
+    spread : Spread
+        Accuracy or recall over the runs.
+    seconds : float
+        Median fit time.
+    results : list of Result
+    """
 
     cell: Cell
     spread: Spread
@@ -29,113 +40,125 @@ class Figure:
     results: list[Result]
 
     def text(self) -> str:
-        """Return the figure in per cent, its deviation and the median time of a fit."""
+        """Return mean and standard deviation in per cent, and the fit time."""
         return f"{self.spread.percent()} ({_seconds(self.seconds)})"
 
     def reaches_paper(self) -> bool | None:
-        """Whether it is above the paper's figure, or within one standard deviation of it; ``None`` on other data."""
-        if self.cell.paper is None or self.cell.on_made_data:
+        """Whether the mean is above the paper's value or within one standard deviation; ``None`` on other data."""
+        if self.cell.paper is None or self.cell.on_synthetic_data:
             return None
         return self.spread.mean + (self.spread.sd or 0.0) >= self.cell.paper - 0.0005  # which has three digits
 
 
-def figures_of(cells: Sequence[Cell], results: dict[str, Result], runs: int) -> list[Figure]:
-    """Return the figures of all cells whose runs are all there."""
-    found = []
+def finished_cells(cells: Sequence[Cell], results: Mapping[str, Result], runs: int) -> list[CellResult]:
+    """Return the cells whose runs are all in ``results``, which maps keys of tasks to results."""
+    finished = []
     for cell in cells:
         keys = [task.key for task in cell.tasks(runs)]
         if all(key in results for key in keys):
             of_cell = [results[key] for key in keys]
-            metric = "recall" if "recall" in of_cell[0].metrics else "accuracy"
+            metric = "recall" if cell.on_lists else "accuracy"
             spread = Spread.of(result.metrics[metric] for result in of_cell)
-            found.append(Figure(cell, spread, float(np.median([r.fit_seconds for r in of_cell])), of_cell))
-    return found
+            seconds = float(np.median([result.fit_seconds for result in of_cell]))
+            finished.append(CellResult(cell, spread, seconds, of_cell))
+    return finished
 
 
-def sections_of(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
-    """Return the figures by the section they stand in."""
-    sections: dict[str, list[Figure]] = {}
-    for figure in figures:
-        sections.setdefault(figure.cell.section, []).append(figure)
+def by_section(entries: Sequence[CellResult]) -> dict[str, list[CellResult]]:
+    """Return the cells grouped by section of the table."""
+    sections: dict[str, list[CellResult]] = {}
+    for entry in entries:
+        sections.setdefault(entry.cell.section, []).append(entry)
     return sections
 
 
-def _grid(figures: Sequence[Figure]) -> tuple[list[str], list[tuple[tuple[str, ...], list[Figure | None]]]]:
-    """Return the data sets, and for each row of the table its heads and a figure for each data set."""
-    datasets = list(dict.fromkeys(figure.cell.dataset for figure in figures))
-    rows: dict[tuple[str, ...], dict[str, Figure]] = {}
-    for figure in figures:
-        rows.setdefault(figure.cell.row, {})[figure.cell.dataset] = figure
-    return datasets, [(heads, [found.get(name) for name in datasets]) for heads, found in rows.items()]
+class _Row(NamedTuple):
+    labels: RowLabels
+    cells: list[CellResult | None]  # one per data set
 
 
-def as_markdown(figures: Sequence[Figure]) -> str:
-    """Return one Markdown table: the paper's figure and ours in each cell, in per cent."""
-    datasets, rows = _grid(figures)
-    names = [name.removeprefix("lists:") for name in datasets]
+class _Grid(NamedTuple):
+    datasets: list[str]
+    rows: list[_Row]
+
+
+def _grid(entries: Sequence[CellResult]) -> _Grid:
+    datasets = list(dict.fromkeys(entry.cell.dataset for entry in entries))
+    rows: dict[RowLabels, dict[str, CellResult]] = {}
+    for entry in entries:
+        rows.setdefault(entry.cell.row, {})[entry.cell.dataset] = entry
+    return _Grid(datasets, [_Row(labels, [row.get(name) for name in datasets]) for labels, row in rows.items()])
+
+
+def as_markdown(entries: Sequence[CellResult]) -> str:
+    """Return a Markdown table with the paper's value and ours in each cell, in per cent."""
+    grid = _grid(entries)
+    names = [name.removeprefix(LISTS_PREFIX) for name in grid.datasets]
     heads = [*HEADS, *(head for name in names for head in (f"{name}: paper", "ours (seconds)"))]
-    lines = [markdown_line(heads), markdown_line(["---"] * len(HEADS) + ["---:"] * (2 * len(names)))]
-    for labels, row in rows:
-        cells = [text for figure in row for text in _paper_and_ours(figure)]
-        lines.append(markdown_line([*labels, *cells]))
+    lines = [markdown_row(heads), markdown_row(["---"] * len(HEADS) + ["---:"] * (2 * len(names)))]
+    for row in grid.rows:
+        cells = [text for entry in row.cells for text in _paper_and_ours(entry)]
+        lines.append(markdown_row([*row.labels, *cells]))
     return "\n".join(lines)
 
 
-def _paper_and_ours(figure: Figure | None) -> tuple[str, str]:
-    if figure is None:
-        return "", ""
-    printed = "" if figure.cell.paper is None else f"{100 * figure.cell.paper:.1f}"
-    short = figure.reaches_paper() is False and figure.cell.method.startswith("planetoid")
-    return printed, figure.text() + (" †" if short else "")
+class _PaperAndOurs(NamedTuple):
+    paper: str
+    ours: str
 
 
-def markdown_line(cells: Sequence[str]) -> str:
-    """Return one line of a Markdown table."""
+def _paper_and_ours(entry: CellResult | None) -> _PaperAndOurs:
+    if entry is None:
+        return _PaperAndOurs("", "")
+    paper = "" if entry.cell.paper is None else f"{100 * entry.cell.paper:.1f}"
+    falls_short = entry.reaches_paper() is False and entry.cell.method.startswith("planetoid")
+    return _PaperAndOurs(paper, entry.text() + (" †" if falls_short else ""))
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    """Return one row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
-def as_rich(figures: Sequence[Figure], title: str) -> Table:
-    """Return one table for the terminal."""
+def as_rich(entries: Sequence[CellResult], title: str) -> Table:
+    """Return a table for the terminal."""
     from rich import box
     from rich.table import Table
 
-    datasets, rows = _grid(figures)
+    grid = _grid(entries)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
     for head in HEADS:
         table.add_column(head, no_wrap=True)
-    for name in datasets:
-        table.add_column(f"{name.removeprefix('lists:')}\npaper → ours (s)", justify="right", no_wrap=True)
-    for labels, row in rows:
-        cells = []
-        for figure in row:
-            printed, ours = _paper_and_ours(figure)
-            cells.append(f"{printed} → {ours}" if printed else ours)
-        table.add_row(*labels, *cells)
+    for name in grid.datasets:
+        table.add_column(f"{name.removeprefix(LISTS_PREFIX)}\npaper → ours (s)", justify="right", no_wrap=True)
+    for row in grid.rows:
+        pairs = [_paper_and_ours(entry) for entry in row.cells]
+        table.add_row(*row.labels, *(f"{pair.paper} → {pair.ours}" if pair.paper else pair.ours for pair in pairs))
     return table
 
 
-def as_record(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+def as_record(entries: Sequence[CellResult]) -> list[dict[str, Any]]:
     """Return every cell as plain data, with parameters, seeds and single runs."""
     return [
         {
-            "table": figure.cell.table,
-            "section": figure.cell.section,
-            **dict(zip(HEADS, figure.cell.row, strict=True)),
-            "dataset": figure.cell.dataset,
-            "short_name": figure.cell.method,
-            "protocol": figure.results[0].protocol,
-            "paper": figure.cell.paper,
-            "mean": figure.spread.mean,
-            "sd": figure.spread.sd,
-            "seconds": figure.seconds,
-            "reaches_paper": figure.reaches_paper(),
-            "preset_parameters": dict(figure.cell.parameters),
-            "parameters": figure.results[0].parameters,
-            "seeds": [result.seed for result in figure.results],
-            "runs": [result.metrics for result in figure.results],
-            "warnings": sorted({text for result in figure.results for text in result.warnings}),
+            "table": entry.cell.table,
+            "section": entry.cell.section,
+            **dict(zip(HEADS, entry.cell.row, strict=True)),
+            "dataset": entry.cell.dataset,
+            "short_name": entry.cell.method,
+            "protocol": entry.results[0].protocol,
+            "paper": entry.cell.paper,
+            "mean": entry.spread.mean,
+            "sd": entry.spread.sd,
+            "seconds": entry.seconds,
+            "reaches_paper": entry.reaches_paper(),
+            "preset_parameters": dict(entry.cell.parameters),
+            "parameters": entry.results[0].parameters,
+            "seeds": [result.seed for result in entry.results],
+            "runs": [result.metrics for result in entry.results],
+            "warnings": sorted({text for result in entry.results for text in result.warnings}),
         }
-        for figure in figures
+        for entry in entries
     ]
 
 

@@ -1,4 +1,4 @@
-"""Table 2: what is in the data sets, counted, with the paper's counts beside them."""
+"""Table 2: sizes of the data sets, counted, with the paper's beside them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from planetoid.experiments.paper import TABLE_2
 
 __all__ = ["count_all", "statistics_markdown"]
 
-WHY = {
-    "citeseer": "the paper counts {repeated:,} repeated edges and {loops:,} loops too; 15 nodes have neither features "
-    "nor a label",
-    "cora": "the paper counts {repeated:,} repeated edges (papers that cite each other) too",
-    "pubmed": "the paper counts {repeated:,} repeated edges and {loops:,} loops too",
-    "nell": "the paper counts {repeated:,} repetitions of an edge (an entity in a relation more than once) too; of its "
-    "{classes:,} classes {occur:,} occur among the labels that are given",
-    "diel": "not to be had here: its files are plain text, see the page on data sets",
+DIFFERENCES = {
+    "citeseer": "the paper also counts {repeated:,} duplicate edges and {loops:,} self-loops; 15 nodes have neither "
+    "features nor a label",
+    "cora": "the paper also counts {repeated:,} duplicate edges (papers that cite each other)",
+    "pubmed": "the paper also counts {repeated:,} duplicate edges and {loops:,} self-loops",
+    "nell": "the paper also counts {repeated:,} duplicate edges (an entity that occurs in a relation more than once); "
+    "of its {classes:,} classes, {occur:,} occur among the given labels",
+    "diel": "",
 }
+DIEL_MISSING = "not available here: its files are plain text, see the page on data sets"
 FILES = {"nell": "nell-0.1"}
 
 
 def count_all(*, diel: bool = False) -> list[dict[str, Any]]:
-    """Count every data set whose files are here; ``diel`` says whether those of DIEL are."""
+    """Return the sizes of every data set as plain data; ``diel`` says whether the files of DIEL are available."""
     rows = []
-    for name, (classes, nodes, edges) in TABLE_2.items():
-        row: dict[str, Any] = {"dataset": name, "paper": {"classes": classes, "nodes": nodes, "edges": edges}}
+    for name, size in TABLE_2.items():
+        row: dict[str, Any] = {"dataset": name, "paper": size._asdict()}
         if name != "diel" or diel:
             data = load(FILES.get(name, name))
             summary = data.graph.summary
@@ -37,25 +38,26 @@ def count_all(*, diel: bool = False) -> list[dict[str, Any]]:
                 "entries": summary.entries,
                 "loops": summary.self_loops // 2,  # listed from both ends, like every edge
             }
-            counts["repeated"] = edges - counts["edges"] - counts["loops"]
+            counts["repeated"] = size.edges - counts["edges"] - counts["loops"]
             row["counted"] = counts
-            row["difference"] = WHY[name].format(**counts) if name != "diel" else ""
+            row["difference"] = DIFFERENCES[name].format(**counts)
         else:
-            row["difference"] = WHY[name]
+            row["difference"] = DIEL_MISSING
         rows.append(row)
     return rows
 
 
 def statistics_markdown(rows: list[dict[str, Any]]) -> str:
-    """Return table 2 as Markdown."""
+    """Return Table 2 as Markdown."""
     lines = [
-        "| data set | classes: paper | counted | nodes: paper | counted | edges: paper | distinct, counted | why |",
+        "| data set | classes: paper | counted | nodes: paper | counted | edges: paper | distinct, counted "
+        "| difference |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for row in rows:
-        told, counted = row["paper"], row.get("counted", {})
+        paper, counted = row["paper"], row.get("counted", {})
         cells = [row["dataset"]]
         for name in ("classes", "nodes", "edges"):
-            cells += [f"{told[name]:,}", f"{counted[name]:,}" if counted else ""]
+            cells += [f"{paper[name]:,}", f"{counted[name]:,}" if counted else ""]
         lines.append(f"| {' | '.join(cells)} | {row['difference']} |")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Finished runs in a file, one line each, so that an interruption loses at most the runs that were under way."""
+"""Finished runs in a file, one line each, so that an interruption loses only the runs in progress."""
 
 from __future__ import annotations
 
@@ -15,36 +15,44 @@ __all__ = ["RunStore"]
 
 
 class RunStore:
-    """Results by the key of their task; those that are in the file are not made again."""
+    """Results by the key of their task; runs that are in the file are not repeated.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of JSON lines, created with the first run.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.results: dict[str, Result] = {}
         if self.path.exists():
-            whole = self._read()
-            self.path.write_text("".join(whole), encoding="utf-8")  # without the half line of a run that was cut off
+            complete = self._read()
+            self.path.write_text("".join(complete), encoding="utf-8")  # drops the last line if it was cut off
 
     def _read(self) -> list[str]:
-        whole = []
+        complete = []
         lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
-        for number, line in enumerate(lines):
+        for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
                 self.results[entry["key"]] = Result.from_dict(entry["result"])
             except (ValueError, KeyError, TypeError, PlanetoidError) as error:
-                if number == len(lines) - 1:
+                if number == len(lines):
                     continue
-                raise DataError(f"{self.path}, line {number + 1} is no finished run ({error}); remove it") from None
-            whole.append(line)
-        return whole
+                raise DataError(
+                    f"not a finished run ({error})", hint="remove the line", path=self.path, line=number
+                ) from None
+            complete.append(line)
+        return complete
 
     def missing(self, tasks: Iterable[RunTask]) -> list[RunTask]:
-        """Return the tasks that are still to be done, each once."""
+        """Return the tasks that have no result yet, without duplicates."""
         unique = {task.key: task for task in tasks}
         return [task for key, task in unique.items() if key not in self.results]
 
-    def make(self, tasks: list[RunTask], jobs: int, on_result: Callable[[RunTask, Result], None]) -> None:
-        """Run tasks that are missing and keep what comes out at once."""
+    def run(self, tasks: list[RunTask], jobs: int, on_result: Callable[[RunTask, Result], None]) -> None:
+        """Execute tasks and store each result as soon as it is there."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             for task, result in zip(tasks, each(run_task, tasks, jobs), strict=True):

@@ -1,19 +1,21 @@
-"""Which cells make up the paper's tables 3, 4 and 5."""
+"""The cells of the paper's Tables 3, 4 and 5."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from planetoid.evaluation import Protocol
 from planetoid.experiments import paper
-from planetoid.experiments.cells import Cell, preset_parameters
+from planetoid.experiments.cells import Cell, RowLabels, preset_parameters
+from planetoid.experiments.table4 import LISTS_PREFIX
 from planetoid.registry import METHODS
 
-__all__ = ["quick_cell", "table3", "table4", "table5"]
+__all__ = ["display_name", "quick_cell", "table3", "table4", "table5"]
 
-NAMES = {
+# The paper's names; other methods are shown by their class.
+PAPER_NAMES = {
     "feat": "Feat",
     "manireg": "ManiReg",
     "semiemb": "SemiEmb",
@@ -30,53 +32,71 @@ NAMES = {
 }
 Setting = Literal["transductive", "features", "unseen"]
 NOT_IN_THE_PAPER = ("lgc", "mad", "ica")
-STOPPING = ("semiemb", "planetoid-i", "planetoid-g", "planetoid-t")  # methods that can stop on validation labels
+STOPPING = ("semiemb", "planetoid-i", "planetoid-g", "planetoid-t")  # methods that can stop early
+INDUCTIVE = ("feat", "manireg", "semiemb", "planetoid-i")  # in the paper's sense
 TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "features only"}
-# What a graph of hundreds of thousands of nodes asks for; nothing was tuned on the lists.
-ON_LISTS: dict[str, dict[str, Any]] = {
+# Parameters for a graph of hundreds of thousands of nodes; nothing was tuned on the lists.
+ON_LISTS: dict[str, dict[str, object]] = {
     "manireg": {"kind": "network"},
     "planetoid-i": {"dimension": 64, "pretrain": 0.1, "N2": 500},
     "graphemb": {"dimension": 64, "passes": 5},
     "planetoid-g": {"dimension": 64, "pretrain": 5},
     "planetoid-t": {"dimension": 64, "pretrain": 5},
 }
-QUICK = {"steps": 30, "pretrain": 1, "passes": 2}
+# Small budgets, for every parameter of that name, nested or not.
+QUICK: dict[str, object] = {"steps": 30, "pretrain": 1, "passes": 2}
+QUICK_INDUCTIVE: dict[str, object] = {**QUICK, "pretrain": 0.1}
 
 
-def _settings(dataset: str, method: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give each set of parameters that a method is shown with: the paper's, and ours where it departs."""
-    at_paper, ours = (preset_parameters(family, dataset, method) for family in ("paper", "tuned"))
-    if at_paper is None and ours is None:
-        yield "defaults", {}
-    if at_paper is not None:
-        yield "paper", at_paper
-    if ours is not None:
-        yield "tuned", ours
+def display_name(method: str) -> str:
+    """Return the name of a method in the tables.
+
+    >>> display_name("lp"), display_name("planetoid-t")
+    ('LP', 'Planetoid-T')
+    """
+    return PAPER_NAMES.get(method) or METHODS[method].__name__
+
+
+class _Settings(NamedTuple):
+    name: str
+    parameters: dict[str, object]
+
+
+def _settings(dataset: str, method: str) -> Iterator[_Settings]:
+    """Yield the parameter settings of a method: the paper's, and tuned ones where there are any."""
+    of_paper, tuned = (preset_parameters(family, dataset, method) for family in ("paper", "tuned"))
+    if of_paper is None and tuned is None:
+        yield _Settings("defaults", {})
+    if of_paper is not None:
+        yield _Settings("paper", of_paper)
+    if tuned is not None:
+        yield _Settings("tuned", tuned)
 
 
 def _accuracy_cells(table: str, section: str, dataset: str, method: str, protocol: Protocol) -> Iterator[Cell]:
-    figure = {"table3": paper.TABLE_3, "table5": paper.TABLE_5}[table].get(method, {}).get(dataset)
-    inductive = method in ("feat", "manireg", "semiemb", "planetoid-i")
-    views: list[Setting] = ["unseen" if inductive and METHODS[method].uses_graph != "never" else "transductive"]
-    for settings, parameters in _settings(dataset, method):
-        if method == "planetoid-i" and settings != "paper":
+    value = {"table3": paper.TABLE_3, "table5": paper.TABLE_5}[table].get(method, {}).get(dataset)
+    unseen = method in INDUCTIVE and METHODS[method].uses_graph != "never"
+    for settings in _settings(dataset, method):
+        views: list[Setting] = ["unseen" if unseen else "transductive"]
+        if method == "planetoid-i" and settings.name != "paper":
             views = ["unseen", "features"]
         for setting in views:
             for stops in (False, True) if method in STOPPING and table == "table3" else (False,):
+                stopping = "validation" if stops else "fixed"
                 yield Cell(
-                    table,
-                    section,
-                    (NAMES[method], settings, "validation" if stops else "fixed", TEST_NODES[setting]),
-                    dataset,
-                    method,
-                    replace(protocol, setting=setting, validation=stops),
-                    parameters,
-                    figure if setting != "features" else None,
+                    table=table,
+                    section=section,
+                    row=RowLabels(display_name(method), settings.name, stopping, TEST_NODES[setting]),
+                    dataset=dataset,
+                    method=method,
+                    protocol=replace(protocol, setting=setting, validation=stops),
+                    parameters=settings.parameters,
+                    paper=value if setting != "features" else None,
                 )
 
 
 def table3() -> list[Cell]:
-    """Return the cells of table 3, on the public split and on random ones."""
+    """Return the cells of Table 3, on the public split and on random splits."""
     methods = (*paper.TABLE_3, *NOT_IN_THE_PAPER)
     return [
         cell
@@ -88,25 +108,29 @@ def table3() -> list[Cell]:
 
 
 def table4(lists: str) -> list[Cell]:
-    """Return the cells of table 4 on ``"diel"`` or on made lists of a scale such as ``"0.1"``."""
-    section = "DIEL" if lists == "diel" else f"made in the likeness of DIEL, at {lists} of its size"
+    """Return the cells of Table 4 on ``"diel"`` or on synthetic lists at a scale such as ``"0.1"``."""
     return [
         Cell(
-            "table4",
-            section,
-            (NAMES[method], "for a large graph" if method in ON_LISTS else "defaults", "fixed", "in the graph"),
-            f"lists:{lists}",
-            method,
-            Protocol(),
-            ON_LISTS.get(method, {}),
-            figure,
+            table="table4",
+            section="DIEL" if lists == "diel" else f"synthetic DIEL-like lists, scale {lists}",
+            row=RowLabels(
+                display_name(method),
+                "for a large graph" if method in ON_LISTS else "defaults",
+                stopping="fixed",
+                test_nodes="in the graph",
+            ),
+            dataset=f"{LISTS_PREFIX}{lists}",
+            method=method,
+            protocol=Protocol(),
+            parameters=ON_LISTS.get(method, {}),
+            paper=value,
         )
-        for method, figure in paper.TABLE_4.items()
+        for method, value in paper.TABLE_4.items()
     ]
 
 
 def table5() -> list[Cell]:
-    """Return the cells of table 5: NELL's public splits at three labelling rates."""
+    """Return the cells of Table 5: NELL's public splits at three labelling rates."""
     return [
         cell
         for method in paper.TABLE_5
@@ -116,9 +140,8 @@ def table5() -> list[Cell]:
 
 
 def quick_cell(cell: Cell) -> Cell:
-    """Return the cell with budgets so small that its figure says only that it runs."""
-    known = METHODS[cell.method]._get_param_names()
-    small: dict[str, float] = {name: value for name, value in QUICK.items() if name in known}
-    if cell.method == "planetoid-i":
-        small["pretrain"] = 0.1
+    """Return the cell with budgets so small that its value only shows that the method runs."""
+    budgets = QUICK_INDUCTIVE if cell.method == "planetoid-i" else QUICK
+    names = METHODS[cell.method]().get_params(deep=True)
+    small = {name: budgets[short] for name in names if (short := name.rpartition("__")[2]) in budgets}
     return replace(cell, parameters={**cell.parameters, **small})

@@ -1,5 +1,5 @@
-"""A fitted model as one HTML file: map, quality, what to label next, how it was made."""
+"""Report on a fitted model as one HTML file: map, metrics, nodes to label next, how to reproduce it."""
 
-from planetoid.report.writing import write_report
+from planetoid.report.writing import ReportSummary, write_report
 
-__all__ = ["write_report"]
+__all__ = ["ReportSummary", "write_report"]

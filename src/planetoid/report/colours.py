@@ -1,4 +1,4 @@
-"""A colour for each class: told apart by most eyes, on white and on black, for three classes or three hundred."""
+"""Class colours that are easy to distinguish, on light and dark pages, for three classes or three hundred."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from planetoid.evaluation.charts import CLASS_COLOURS
 
 __all__ = ["class_colours"]
 
-# Beyond the hand-picked colours: hues at the golden angle, so that neighbours in the list lie far apart,
-# and three levels of lightness, which those who see few hues can tell too.
+# Beyond the fixed palette: hues at the golden angle, so that consecutive colours are far apart, at three levels of
+# lightness, which readers with colour blindness can distinguish too.
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 LEVELS = (0.52, 0.70, 0.61)
 CHROMA = 0.13
 
 
 def class_colours(count: int, *, dark: bool = False) -> list[str]:
-    """Return ``count`` colours as ``#rrggbb``, for a light page or for a dark one.
+    """Return ``count`` colours as ``#rrggbb``, for a light or a dark page.
 
     >>> class_colours(2)
     ['#0072b2', '#e69f00']
@@ -36,8 +36,8 @@ def _lightened(colour: str) -> str:
 
 
 def _oklab(colour: str) -> tuple[float, float, float]:
-    """Return lightness and the two opponent colours of Ottosson's OKLab, in which distance is what is seen."""
-    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    """Return the coordinates in Ottosson's OKLab, where distances are perceptual."""
+    red, green, blue = (_linear(int(colour[start : start + 2], 16) / 255) for start in (1, 3, 5))
     long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
     middle = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
     short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
@@ -61,7 +61,7 @@ def _hex(lightness: float, a: float, b: float) -> str:
 
 
 def _linear(value: float) -> float:
-    """Undo sRGB's encoding of light."""
+    """Decode sRGB to linear light."""
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 

@@ -1,11 +1,11 @@
-"""``NodeTable``: what a report knows of each node, from the model, its record, a graph and the truth."""
+"""``ReportNodes``: the labels, predictions and neighbours of every node, aligned by node id."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,198 +13,248 @@ from scipy import sparse
 
 from planetoid.data.checks import encode_labels
 from planetoid.errors import DataError, PlanetoidWarning
-from planetoid.estimator import GraphClassifier
-from planetoid.graph import Graph
-from planetoid.ids import NodeIds
-from planetoid.record import FitRecord
+from planetoid.report.model_view import ModelView
 
-__all__ = ["NodeTable", "node_table"]
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from planetoid.graph import Graph
+    from planetoid.ids import NodeIds
+    from planetoid.record import FitRecord
+
+__all__ = ["Codes", "Labels", "ReportNodes", "encode_truth"]
 
 Codes = npt.NDArray[np.int32]
+# one per node, or {node id: label}
+Labels: TypeAlias = "npt.ArrayLike | Sequence[Hashable] | Mapping[Hashable, Hashable]"
 
 
 @dataclass(frozen=True, eq=False)
-class NodeTable:
-    """One entry a node, in the order of the model.
+class ReportNodes:
+    """The nodes of a model with everything that is known about them; one entry per node, in the model's order.
+
+    The labels of the record are used as they are: codes of ``model.classes``.
 
     Attributes
     ----------
-    ids : NodeIds
+    model : ModelView
     class_names : list of str
-        The classes of the model, then those that only the truth has.
-    n_classes : int
-        Of the model.
-    probabilities : array of shape (n_nodes, n_classes)
-    given : int32 array
-        Labels that were learned from, -1 where there is none.
+        The classes of the model, followed by classes that occur in the truth only.
+    labels : int32 array
+        Training labels as codes, -1 where there is none.
+    validation : int32 array
+        Validation labels as codes, -1 where there is none.
     truth : int32 array
-        The class of each node as far as it is known: from the truth, from the
-        validation labels, from the labels that were learned from.
-    measured : bool array
-        Nodes to measure on; none that was learned from is among them.
-    protocol : str
-        What ``measured`` is, in words.
+        The known class of each node: from the truth, the validation labels or the training labels; -1 if unknown.
+    evaluated : bool array
+        Nodes that metrics are computed on; no training node is among them.
+    evaluated_on : str
+        What these nodes are, as a phrase.
     has_record : bool
-        Whether it is known what the model learned from.
+        Whether the training labels are known.
     adjacency : csr_array of shape (n_nodes, n_nodes), or None
-        Neighbours in either direction, without loops.
+        Neighbours in both directions, without self-loops.
     notes : list of str
-        What a reader of the figures should know.
+        Remarks on the truth.
     """
 
-    ids: NodeIds
+    model: ModelView
     class_names: list[str]
-    n_classes: int
-    probabilities: npt.NDArray[Any]
-    given: Codes
+    labels: Codes
+    validation: Codes
     truth: Codes
-    measured: npt.NDArray[np.bool_]
-    protocol: str
+    evaluated: npt.NDArray[np.bool_]
+    evaluated_on: str
     has_record: bool
-    adjacency: Any = None
+    adjacency: sparse.csr_array | None = None
     notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        model: ModelView,
+        record: FitRecord | None = None,
+        truth: Labels | None = None,
+        graph: Graph | None = None,
+    ) -> ReportNodes:
+        """Combine a model with the record of its fit, other known labels and a graph; a mismatch is a ``DataError``."""
+        none = np.full(model.n_nodes, -1, dtype=np.int32)
+        labels = none if record is None else _checked_codes(record.y, model, "labels")
+        validation = none
+        if record is not None and record.validation is not None:
+            validation = _checked_codes(record.validation, model, "validation labels")
+        class_names = [str(label) for label in model.classes.tolist()]
+        true, notes = none, []
+        if truth is not None:
+            encoded = encode_truth(truth, model.node_ids, model.classes)
+            true = encoded.codes
+            class_names += encoded.unknown_classes
+            notes = _notes_on_truth(encoded, labels, model.n_classes, has_record=record is not None)
+        evaluated = _evaluated_nodes(true, validation, labels, has_record=record is not None)
+        return cls(
+            model=model,
+            class_names=class_names,
+            labels=labels,
+            validation=validation,
+            truth=np.where(true >= 0, true, np.where(validation >= 0, validation, labels)),
+            evaluated=evaluated.nodes,
+            evaluated_on=evaluated.phrase,
+            has_record=record is not None,
+            adjacency=_adjacency(record, graph, model.node_ids),
+            notes=notes,
+        )
+
+    @property
+    def ids(self) -> NodeIds:
+        """Node ids."""
+        return self.model.node_ids
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes of the model."""
+        return self.model.n_classes
+
+    @property
+    def probabilities(self) -> npt.NDArray[np.floating[Any]]:
+        """Class probabilities."""
+        return self.model.probabilities
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of training labels."""
+        return int((self.labels >= 0).sum())
 
     @cached_property
     def predicted(self) -> npt.NDArray[np.int64]:
+        """Code of the most probable class."""
         return np.asarray(self.probabilities.argmax(axis=1))
 
     @cached_property
-    def confidence(self) -> npt.NDArray[Any]:
+    def confidence(self) -> npt.NDArray[np.floating[Any]]:
+        """Probability of the most probable class."""
         return np.asarray(self.probabilities.max(axis=1))
 
     @cached_property
     def degrees(self) -> npt.NDArray[np.int64] | None:
+        """Number of neighbours, ``None`` without a graph."""
         return None if self.adjacency is None else np.diff(self.adjacency.indptr).astype(np.int64)
 
 
-def node_table(
-    model: GraphClassifier, record: FitRecord | None = None, truth: Any = None, graph: Graph | None = None
-) -> NodeTable:
-    """Put together, by node id, what is known; a ``DataError`` says what does not fit."""
-    ids, n = model.node_ids_, len(model.node_ids_)
-    nothing = np.full(n, -1, dtype=np.int32)
-    given = nothing if record is None else _codes(record.y, model, "labels")
-    held = nothing if record is None or record.validation is None else _codes(record.validation, model, "validation")
-    names = [str(label) for label in model.classes_.tolist()]
-    notes: list[str] = []
-    true = nothing
-    if truth is not None:
-        true, more = encode_truth(truth, ids, model.classes_)
-        names += more
-        notes += _notes_on_truth(true, given, more, len(model.classes_))
-        if record is None:
-            notes.append(
-                "There is no record of the labels that the model learned from; accuracy would be measured on them too, "
-                "so it is left out."
-            )
-    measured, protocol = _what_to_measure(true, held, given, record is not None)
-    known = np.where(true >= 0, true, np.where(held >= 0, held, given))
-    return NodeTable(
-        ids,
-        names,
-        len(model.classes_),
-        model.label_distributions_,
-        given,
-        known,
-        measured,
-        protocol,
-        record is not None,
-        _adjacency(record, graph, ids),
-        notes,
-    )
+class EncodedTruth(NamedTuple):
+    """Codes of ``classes``; codes beyond them belong to ``unknown_classes``."""
+
+    codes: Codes
+    unknown_classes: list[str]
 
 
-def encode_truth(truth: Any, ids: NodeIds, classes: npt.NDArray[Any]) -> tuple[Codes, list[str]]:
-    """Return the truth as codes of ``classes``, and the names of classes beyond, which the codes after those mean.
+def encode_truth(truth: Labels, ids: NodeIds, classes: npt.NDArray[Any]) -> EncodedTruth:
+    """Return labels as codes of the model's classes.
 
-    A label that is no class as it stands may be one as text: 1 and ``"1"`` are the same to a reader.
+    A label that is not a class may equal one as text: 1 and ``"1"`` are the same class.
 
-    >>> codes, more = encode_truth({"b": "2", "c": "x"}, NodeIds(["a", "b", "c"]), np.array([1, 2]))
-    >>> codes.tolist(), more
+    >>> from planetoid.ids import NodeIds
+    >>> encoded = encode_truth({"b": "2", "c": "x"}, NodeIds(["a", "b", "c"]), np.array([1, 2]))
+    >>> encoded.codes.tolist(), encoded.unknown_classes
     ([-1, 1, 2], ['x'])
     """
     codes, found = encode_labels(truth, ids, "truth")
     if len(found) == 0:
-        raise DataError("truth has no label: every entry is unlabelled (-1, None or NaN)")
-    labels = classes.tolist()
-    place = {str(label): code for code, label in enumerate(labels)} | {label: code for code, label in enumerate(labels)}
-    more: list[str] = []
-    renumber = np.empty(len(found) + 1, dtype=np.int32)
-    renumber[-1] = -1
-    for code, label in enumerate(found.tolist()):
-        known = place.get(label, place.get(str(label)))
-        if known is None:
-            known = len(labels) + len(more)
-            more.append(str(label))
-        renumber[code] = known
-    if len(more) == len(found):
+        raise DataError("truth has no labels: every entry is unlabelled (-1, None or NaN)", parameter="truth")
+    known = classes.tolist()
+    code_of = {str(label): code for code, label in enumerate(known)} | {label: code for code, label in enumerate(known)}
+    unknown: list[str] = []
+    recode = np.full(len(found) + 1, -1, dtype=np.int32)  # the last entry is that of -1
+    for number, label in enumerate(found.tolist()):
+        code = code_of.get(label, code_of.get(str(label)))
+        if code is None:
+            code = len(known) + len(unknown)
+            unknown.append(str(label))
+        recode[number] = code
+    if len(unknown) == len(found):
         raise DataError(
-            f"truth has no class of the model: its labels are such as {more[0]!r}, those of the model {labels[0]!r}"
+            f"truth has none of the model's classes: it has {unknown[0]!r}, the model has {str(known[0])!r}",
+            parameter="truth",
         )
-    return renumber[codes], more
+    return EncodedTruth(recode[codes], unknown)
 
 
-def _codes(codes: npt.NDArray[np.int32], model: GraphClassifier, what: str) -> Codes:
-    n, k = model.label_distributions_.shape
-    if len(codes) != n or (n and (codes.min() < -1 or codes.max() >= k)):
-        raise DataError(f"the record of the fit does not belong to the model: its {what} do not fit {n:,} nodes")
+def _checked_codes(codes: Codes, model: ModelView, what: str) -> Codes:
+    if len(codes) != model.n_nodes or (len(codes) and (codes.min() < -1 or codes.max() >= model.n_classes)):
+        raise DataError(f"the record of the fit belongs to another model: its {what} do not match the nodes")
     return codes
 
 
-def _notes_on_truth(true: Codes, given: Codes, more: list[str], n_classes: int) -> list[str]:
+def _notes_on_truth(encoded: EncodedTruth, labels: Codes, n_classes: int, *, has_record: bool) -> list[str]:
     notes = []
-    if more:
+    true, unknown = encoded
+    if unknown:
         count = int((true >= n_classes).sum())
-        some = ", ".join(more[:3]) + (", …" if len(more) > 3 else "")
-        notes.append(f"{count:,} nodes have a true class that the model was never shown ({some}); they count as wrong.")
-    differ = int(((true >= 0) & (given >= 0) & (true != given)).sum())
+        names = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        notes.append(
+            f"Nodes whose true class does not occur in the training labels count as errors: {count:,} ({names})."
+        )
+    differ = int(((true >= 0) & (labels >= 0) & (true != labels)).sum())
     if differ:
-        notes.append(f"{differ:,} nodes were learned with a label other than the true one.")
+        notes.append(f"Training labels that differ from the true class: {differ:,}.")
+    if not has_record:
+        notes.append(
+            "The training labels are not recorded, so accuracy is not computed: training nodes cannot be excluded."
+        )
     return notes
 
 
-def _what_to_measure(true: Codes, held: Codes, given: Codes, has_record: bool) -> tuple[npt.NDArray[np.bool_], str]:
-    """Return the nodes to measure on and what they are: never those learned from, best not those that chose."""
-    if not has_record:
-        return np.zeros(len(given), dtype=bool), ""
-    unlearned = given < 0
-    clean = (true >= 0) & unlearned & (held < 0)
-    if clean.any():
-        apart = "neither learned from nor held back for validation" if (held >= 0).any() else "not learned from"
-        return clean, f"nodes whose class is known and was {apart}"
-    chosen = (held >= 0) & unlearned
-    if chosen.any():
-        return (
-            chosen,
-            "validation nodes, which the method may have looked at to stop; others may fare a little worse",
-        )
-    return np.zeros(len(given), dtype=bool), ""
+class _Evaluated(NamedTuple):
+    nodes: npt.NDArray[np.bool_]
+    phrase: str
 
 
-def _adjacency(record: FitRecord | None, graph: Graph | None, ids: NodeIds) -> Any:
+def _evaluated_nodes(true: Codes, validation: Codes, labels: Codes, *, has_record: bool) -> _Evaluated:
+    """Return the nodes to evaluate on: never training nodes, and validation nodes only if there are no others."""
+    if has_record:
+        untrained = labels < 0
+        test = (true >= 0) & untrained & (validation < 0)
+        if test.any():
+            neither = "used neither for training nor for validation"
+            use = neither if (validation >= 0).any() else "not used for training"
+            return _Evaluated(test, f"labelled nodes that were {use}")
+        held_out = (validation >= 0) & untrained
+        if held_out.any():
+            return _Evaluated(
+                held_out,
+                "validation nodes, which may have been used for early stopping: "
+                "accuracy on other nodes may be slightly lower",
+            )
+    return _Evaluated(np.zeros(len(labels), dtype=bool), "")
+
+
+def _adjacency(record: FitRecord | None, graph: Graph | None, ids: NodeIds) -> sparse.csr_array | None:
     n = len(ids)
     if graph is not None:
         rows = ids.rows(graph.node_ids)
-        strangers = int((rows < 0).sum())
-        if strangers == len(rows):
-            raise DataError(f"no node of the graph is one of the model's; those have ids such as {ids[0]!r}")
-        if strangers:
+        unknown = int((rows < 0).sum())
+        if unknown == len(rows):
+            raise DataError(
+                f"the graph has none of the model's nodes, whose ids are such as {ids[0]!r}", parameter="graph"
+            )
+        if unknown:
             warnings.warn(
-                f"{strangers:,} of {len(rows):,} nodes of the graph are unknown to the model and are ignored",
+                f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored",
                 PlanetoidWarning,
                 stacklevel=4,
             )
         source, target = np.repeat(rows, np.diff(graph.indptr)), rows[graph.indices]
-        both = (source >= 0) & (target >= 0)
-        source, target = source[both], target[both]
+        known = (source >= 0) & (target >= 0)
+        source, target = source[known], target[known]
     elif record is not None and record.indptr is not None and record.indices is not None:
         if len(record.indptr) != n + 1:
-            raise DataError(f"the record of the fit does not belong to the model: its graph does not have {n:,} nodes")
+            raise DataError("the record of the fit belongs to another model: its graph does not match the nodes")
         source, target = np.repeat(np.arange(n), np.diff(record.indptr)), record.indices
     else:
         return None
-    apart = source != target
-    ends = np.concatenate([source[apart], target[apart]]), np.concatenate([target[apart], source[apart]])
-    links = sparse.coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(n, n)).tocsr()
-    links.sum_duplicates()
-    return links
+    distinct = source != target
+    source, target = source[distinct], target[distinct]
+    ends = np.concatenate([source, target]), np.concatenate([target, source])
+    adjacency = sparse.coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(n, n)).tocsr()
+    adjacency.sum_duplicates()
+    return adjacency

@@ -1,4 +1,4 @@
-"""One HTML file of all parts, with its style, script and data inside."""
+"""The HTML file: all parts of the page with their style, script and data inside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from string import Template
-from typing import Any
 
 from planetoid import __version__
 from planetoid.report.elements import text
@@ -16,22 +15,22 @@ from planetoid.report.packing import script_json
 
 __all__ = ["assemble"]
 
-SCRIPTS = ("data.js", "painter.js", "map.js", "panels.js", "hands.js", "page.js")
+SCRIPTS = ("data.js", "painter.js", "map.js", "panels.js", "interaction.js", "page.js")
 
 
-def assemble(title: str, subtitle: str, parts: Mapping[str, str], data: Any, theme: str) -> bytes:
+def assemble(title: str, subtitle: str, parts: Mapping[str, str], data: Mapping[str, object], theme: str) -> bytes:
     """Return the page as bytes.
 
-    Nothing but its own style and script may run: their hashes stand in the
-    page's content security policy, which allows no address at all.
+    Its content security policy allows its own style and script by their hashes, and no network address.
 
     Parameters
     ----------
     title, subtitle : str
         Plain text.
     parts : dict of str to str
-        HTML: ``headline``, ``map_told``, ``sections``, ``links``.
-    data : plain data for the script
+        HTML: ``headline``, ``map_caption``, ``sections``, ``links``.
+    data : dict
+        Plain data for the script.
     theme : str
         CSS.
     """
@@ -43,12 +42,12 @@ def assemble(title: str, subtitle: str, parts: Mapping[str, str], data: Any, the
         subtitle=text(subtitle),
         version=text(__version__),
         style=style,
-        style_hash=_hash(style),
+        style_hash=_policy_hash(style),
         script=script,
-        script_hash=_hash(script),
+        script_hash=_policy_hash(script),
         data=script_json(data),
     )
-    return page.encode("utf-8", "xmlcharrefreplace")  # half a surrogate pair is no text, but may stand in an id
+    return page.encode("utf-8", "xmlcharrefreplace")  # an id may contain a lone surrogate
 
 
 @cache
@@ -56,6 +55,6 @@ def _static(name: str) -> str:
     return (resources.files("planetoid.report") / "static" / name).read_text(encoding="utf-8")
 
 
-def _hash(content: str) -> str:
+def _policy_hash(content: str) -> str:
     digest = base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
     return f"'sha256-{digest}'"

@@ -1,81 +1,91 @@
-"""What the script in the page works on: the nodes of the map, packed."""
+"""The data of the page's script: the nodes on the map, packed."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.report.nodes import NodeTable
 from planetoid.report.packing import packed
 
-__all__ = ["map_payload", "shown_neighbours"]
+if TYPE_CHECKING:
+    from scipy import sparse
 
-TOP = 3  # classes whose probability is told
-MAX_NEIGHBOURS = 60  # of a node that are listed, those with most neighbours of their own first
-STEPS = 65_535  # places and probabilities are told in so many steps
+    from planetoid.report.nodes import ReportNodes
+
+__all__ = ["NeighbourLists", "map_payload", "visible_neighbours"]
+
+TOP_CLASSES = 3  # per node, with their probabilities
+MAX_NEIGHBOURS = 60  # listed per node, those of the highest degree
+STEPS = 65_535  # resolution of coordinates and probabilities
 
 
-def map_payload(nodes: NodeTable, rows: npt.NDArray[np.int64], places: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Return the map as plain data: one entry a shown node, in drawing order."""
+def map_payload(
+    nodes: ReportNodes, rows: npt.NDArray[np.int64], coordinates: npt.NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return the map as plain data: one entry per point, in drawing order."""
     probabilities = nodes.probabilities[rows]
-    top = np.argsort(-probabilities, axis=1, kind="stable")[:, : min(TOP, nodes.n_classes)]
-    likely = np.take_along_axis(probabilities, top, axis=1)
+    top = np.argsort(-probabilities, axis=1, kind="stable")[:, : min(TOP_CLASSES, nodes.n_classes)]
+    top_probabilities = np.take_along_axis(probabilities, top, axis=1)
     payload = {
         "n": len(rows),
-        "total": len(nodes.ids),
+        "total": nodes.model.n_nodes,
         "top": top.shape[1],
         "nClasses": nodes.n_classes,
         "ids": [str(node) for node in nodes.ids.at(rows).tolist()],
         "classes": nodes.class_names,
-        "hasTruth": bool(nodes.measured.any()),
-        "places": packed(_scaled(places)),
+        "hasTruth": bool(nodes.evaluated.any()),
+        "coordinates": packed(_scaled(coordinates)),
         "topClasses": packed(top.astype(np.uint16)),
-        "topProbabilities": packed(np.round(likely * STEPS).astype(np.uint16)),
-        "given": packed(nodes.given[rows].astype(np.int16)),
+        "topProbabilities": packed(np.round(top_probabilities * STEPS).astype(np.uint16)),
+        "labels": packed(nodes.labels[rows].astype(np.int16)),
         "truth": packed(nodes.truth[rows].astype(np.int16)),
-        "measured": packed(nodes.measured[rows].astype(np.uint8)),
+        "evaluated": packed(nodes.evaluated[rows].astype(np.uint8)),
         "neighbours": None,
     }
-    if nodes.adjacency is not None:
-        starts, found = shown_neighbours(nodes.adjacency, rows)
-        assert nodes.degrees is not None
+    if nodes.adjacency is not None and nodes.degrees is not None:
+        lists = visible_neighbours(nodes.adjacency, rows)
         payload["neighbours"] = {
             "degrees": packed(nodes.degrees[rows].astype(np.uint32)),
-            "starts": packed(starts.astype(np.uint32)),
-            "found": packed(found.astype(np.uint32)),
+            "starts": packed(lists.starts.astype(np.uint32)),
+            "points": packed(lists.points.astype(np.uint32)),
         }
     return payload
 
 
-def shown_neighbours(
-    adjacency: Any, rows: npt.NDArray[np.int64], most: int = MAX_NEIGHBOURS
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return for each shown node which of its neighbours are shown too, as places in ``rows``.
+class NeighbourLists(NamedTuple):
+    """Neighbours of each point in CSR form: those of point i are ``points[starts[i]:starts[i + 1]]``."""
 
-    In CSR form; those with most neighbours come first, and no more than
-    ``most`` are kept of each.
+    starts: npt.NDArray[np.int64]
+    points: npt.NDArray[np.int64]
+
+
+def visible_neighbours(
+    adjacency: sparse.csr_array, rows: npt.NDArray[np.int64], limit: int = MAX_NEIGHBOURS
+) -> NeighbourLists:
+    """Return for each point the neighbours that are on the map too, in order of decreasing degree.
+
+    ``rows`` are the rows of the points; each point has at most ``limit`` neighbours.
     """
-    place = np.full(adjacency.shape[0], -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
+    point_of = np.full(adjacency.shape[0], -1, dtype=np.int64)
+    point_of[rows] = np.arange(len(rows))
     degrees = np.diff(adjacency.indptr)
     part = adjacency[rows]
     source, target = np.repeat(np.arange(len(rows)), np.diff(part.indptr)), part.indices
-    shown = place[target] >= 0
-    source, target = source[shown], target[shown]
+    visible = point_of[target] >= 0
+    source, target = source[visible], target[visible]
     order = np.lexsort((target, -degrees[target], source))
     source, target = source[order], target[order]
     counts = np.bincount(source, minlength=len(rows))
     rank = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = rank < most
-    starts = np.concatenate([[0], np.cumsum(np.minimum(counts, most))])
-    return starts, place[target[kept]]
+    starts = np.concatenate([[0], np.cumsum(np.minimum(counts, limit))])
+    return NeighbourLists(starts, point_of[target[rank < limit]])
 
 
-def _scaled(places: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
-    """Return x0, y0, x1, y1, ... on a square of ``STEPS``, the longer side filled."""
-    low, high = places.min(axis=0), places.max(axis=0)
+def _scaled(coordinates: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
+    """Return x0, y0, x1, y1, ... in a square of side ``STEPS``, filled by the longer side."""
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
     side = max(float((high - low).max()), 1e-12)
-    centred = (places - (low + high) / 2) / side + 0.5
+    centred = (coordinates - (low + high) / 2) / side + 0.5
     return np.asarray(np.round(centred * STEPS), dtype=np.uint16).ravel()

@@ -1,22 +1,29 @@
-"""Which nodes to label next: those the model is unsure of and that many others hang on."""
+"""Which nodes to label next: uncertain ones with many neighbours."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.ids import NodeIds
+if TYPE_CHECKING:
+    from planetoid.report.nodes import ReportNodes
 
-__all__ = ["as_csv", "label_next", "uncertainty"]
+__all__ = ["Ranking", "as_csv", "label_next", "uncertainty"]
+
+
+class Ranking(NamedTuple):
+    """Rows of nodes and their scores, highest first."""
+
+    rows: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
 
 
 def uncertainty(probabilities: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the entropy of each row, 0 for certainty and 1 for no idea.
+    """Return the normalized entropy of each row: 0 for a certain prediction, 1 for a uniform one.
 
     >>> uncertainty([[1.0, 0.0], [0.5, 0.5]]).tolist()
     [0.0, 1.0]
@@ -31,57 +38,70 @@ def label_next(
     known: npt.NDArray[np.bool_],
     degrees: npt.NDArray[np.int64] | None,
     count: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the rows to label next and their scores, best first.
+) -> Ranking:
+    """Rank nodes by how useful their label would be.
 
-    The score is uncertainty times centrality, log(1 + degree) over its
-    greatest value: a label on a node without neighbours tells of that node
-    alone. Without a graph it is the uncertainty.
+    The score is uncertainty times centrality, which is log(1 + degree) relative to its maximum: the label of a node
+    without neighbours says nothing about other nodes. Without a graph it is the uncertainty.
 
     Parameters
     ----------
     probabilities : array of shape (n, n_classes)
     known : bool array of shape (n,)
-        Nodes that have a label already; they are left out.
+        Nodes that have a label already; they are excluded.
     degrees : int array of shape (n,), or None
     count : int
-        How many, at most.
+        Maximum number of nodes.
 
     Examples
     --------
-    >>> sure, unsure = [0.9, 0.1], [0.5, 0.5]
+    >>> certain, uncertain = [0.9, 0.1], [0.5, 0.5]
     >>> known = np.array([False, False, False, True])
-    >>> rows, scores = label_next([sure, unsure, unsure, unsure], known, np.array([3, 1, 3, 9]), 2)
-    >>> rows.tolist(), scores.round(2).tolist()
+    >>> ranking = label_next([certain, uncertain, uncertain, uncertain], known, np.array([3, 1, 3, 9]), 2)
+    >>> ranking.rows.tolist(), ranking.scores.round(2).tolist()
     ([2, 1], [1.0, 0.5])
     """
     scores = uncertainty(probabilities)
-    open_rows = np.flatnonzero(~known)
-    if degrees is not None and len(open_rows):
-        central = np.log1p(degrees)
-        most = central[open_rows].max()
-        if most > 0:
-            scores = scores * central / most
-    order = open_rows[np.argsort(-scores[open_rows], kind="stable")[:count]]
-    return order, scores[order]
+    candidates = np.flatnonzero(~known)
+    if degrees is not None and len(candidates):
+        centrality = np.log1p(degrees)
+        highest = centrality[candidates].max()
+        if highest > 0:
+            scores = scores * centrality / highest
+    rows = candidates[np.argsort(-scores[candidates], kind="stable")[:count]]
+    return Ranking(rows, scores[rows])
 
 
-def as_csv(
-    rows: npt.NDArray[np.int64],
-    scores: npt.NDArray[np.float64],
-    ids: NodeIds,
-    class_names: Sequence[str],
-    probabilities: npt.NDArray[Any],
-    degrees: npt.NDArray[np.int64] | None,
-) -> str:
-    """Return the list as CSV with an empty column ``label``, to be filled in and read back as labels."""
+CSV_COLUMNS = (
+    "id",
+    "label",
+    "predicted",
+    "probability",
+    "runner_up",
+    "runner_up_probability",
+    "degree",
+    "score",
+)
+
+
+def as_csv(ranking: Ranking, nodes: ReportNodes) -> str:
+    """Return the ranking as CSV with an empty column ``label``, to be filled in and used as labels."""
     text = io.StringIO()
     table = csv.writer(text)
-    table.writerow(("id", "label", "predicted", "probability", "runner_up", "its_probability", "degree", "score"))
-    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-        first, second = np.argsort(-probabilities[row], kind="stable")[:2].tolist()
-        degree = "" if degrees is None else int(degrees[row])
-        one, two = probabilities[row][first], probabilities[row][second]
-        names = class_names[first], class_names[second]
-        table.writerow((ids[row], "", names[0], f"{one:.4f}", names[1], f"{two:.4f}", degree, f"{score:.4f}"))
+    table.writerow(CSV_COLUMNS)
+    for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True):
+        probabilities = nodes.probabilities[row]
+        first, second = np.argsort(-probabilities, kind="stable")[:2].tolist()
+        table.writerow(
+            (
+                nodes.ids[row],
+                "",
+                nodes.class_names[first],
+                f"{probabilities[first]:.4f}",
+                nodes.class_names[second],
+                f"{probabilities[second]:.4f}",
+                "" if nodes.degrees is None else int(nodes.degrees[row]),
+                f"{score:.4f}",
+            )
+        )
     return text.getvalue()

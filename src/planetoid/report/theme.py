@@ -1,11 +1,12 @@
-"""The colours of the page, light and dark, as CSS variables that styles, charts and the map share."""
+"""The page's colours, light and dark, as CSS variables shared by styles, charts and the map."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from planetoid.evaluation.charts import CLASS_COLOURS
 from planetoid.report.colours import class_colours
-from planetoid.report.nodes import NodeTable
+from planetoid.report.nodes import ReportNodes
 
 __all__ = ["theme_css"]
 
@@ -51,14 +52,14 @@ DARK = {
 }
 
 
-def theme_css(nodes: NodeTable) -> str:
-    """Return the variables of both themes: the reader's choice if there is one, else what the system says."""
-    order = _colour_order(nodes)
+def theme_css(nodes: ReportNodes) -> str:
+    """Return the variables of both themes; the reader's choice overrides the system's preference."""
+    order = _palette_order(nodes)
     light, dark = (
         ";".join(
             [f"color-scheme:{name}"]
             + [f"--{key}:{value}" for key, value in theme.items()]
-            + [f"--c{code}:{colours[place]}" for code, place in enumerate(order)]
+            + [f"--c{code}:{colours[index]}" for code, index in enumerate(order)]
         )
         for name, theme, colours in (
             ("light", LIGHT, class_colours(len(order))),
@@ -73,11 +74,11 @@ def theme_css(nodes: NodeTable) -> str:
     )
 
 
-def _colour_order(nodes: NodeTable) -> list[int]:
-    """Return the place of each class in the palette; with many, the largest get the colours best told apart."""
+def _palette_order(nodes: ReportNodes) -> list[int]:
+    """Return the palette index of each class; the largest of many classes get the most distinct colours."""
     count = len(nodes.class_names)
-    place = np.arange(count)
-    if count > 10:
+    index = np.arange(count)
+    if count > len(CLASS_COLOURS):
         sizes = np.bincount(nodes.predicted, minlength=count)
-        place[np.argsort(-sizes, kind="stable")] = np.arange(count)
-    return [int(one) for one in place]
+        index[np.argsort(-sizes, kind="stable")] = np.arange(count)
+    return [int(one) for one in index]

@@ -1,200 +1,234 @@
-"""``write_report``: a fitted model as one HTML file that people like to look at."""
+"""``write_report``: a fitted model as one HTML file."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.errors import DataError, ParameterError
-from planetoid.estimator import GraphClassifier
-from planetoid.evaluation.results import versions
+from planetoid.errors import DataError
 from planetoid.graph import Graph
-from planetoid.record import FitRecord
+from planetoid.parameters import N_JOBS, VERBOSE, Integer, check_parameters
 from planetoid.report import sections
-from planetoid.report.layout import map_places, map_rows, what_is_mapped
-from planetoid.report.nodes import NodeTable, node_table
+from planetoid.report.layout import map_coordinates, map_rows, map_vectors
+from planetoid.report.model_view import ModelView
+from planetoid.report.nodes import ReportNodes
 from planetoid.report.page import assemble
 from planetoid.report.payload import map_payload
 from planetoid.report.quality import Quality, measure_quality
 from planetoid.report.ranking import as_csv, label_next
 from planetoid.report.theme import theme_css
 from planetoid.utils.atomic import atomic_write
+from planetoid.utils.versions import package_versions
 
-__all__ = ["write_report"]
+if TYPE_CHECKING:
+    from planetoid.estimator import GraphClassifier
+    from planetoid.record import FitRecord
+    from planetoid.report.model_view import SavedArrays
+    from planetoid.report.nodes import Labels
 
-NEXT_SHOWN, NEXT_LISTED = 50, 500  # nodes to label next: in the page, in its CSV file
+__all__ = ["ReportSummary", "write_report"]
+
+NEXT_SHOWN, NEXT_LISTED = 50, 500  # nodes to label next: on the page, in its CSV file
+
+
+@dataclass(frozen=True)
+class ReportSummary:
+    """What a report contains.
+
+    Attributes
+    ----------
+    path : Path
+    n_bytes : int
+        Size of the file.
+    n_nodes, n_points : int
+        Nodes of the model, and of these on the map.
+    map_of : str
+        What the map is computed from: ``"embedding"`` or ``"class probabilities"``.
+    n_labelled : int or None
+        Training labels, if they are recorded.
+    mean_confidence : float
+    n_evaluated : int
+        Nodes that the metrics are computed on.
+    evaluated_on : str
+        What these nodes are.
+    accuracy, macro_f1, calibration_error : float or None
+        ``None`` without nodes to evaluate on.
+    """
+
+    path: Path
+    n_bytes: int
+    n_nodes: int
+    n_points: int
+    map_of: str
+    n_labelled: int | None
+    mean_confidence: float
+    n_evaluated: int
+    evaluated_on: str
+    accuracy: float | None
+    macro_f1: float | None
+    calibration_error: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for ``json.dump``."""
+        return asdict(self) | {"path": str(self.path)}
 
 
 def write_report(
     path: str | Path,
-    model: GraphClassifier,
+    model: GraphClassifier | SavedArrays,
     *,
     record: FitRecord | None = None,
-    truth: Any = None,
-    graph: Any = None,
+    truth: Labels | None = None,
+    graph: object = None,
     title: str | None = None,
     max_points: int = 100_000,
     seed: int = 0,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     overwrite: bool = False,
     verbose: int = 0,
-) -> dict[str, Any]:
+) -> ReportSummary:
     """Write a report on a fitted model: one HTML file that needs no network.
 
-    It has a map of the nodes, what was predicted and how sure the model is,
-    accuracy and calibration where classes are known that were not learned
-    from, training curves, which nodes to label next, and what it takes to fit
-    the model again.
+    It has a map of the nodes, the predictions and their confidence, accuracy and calibration on labels that were not
+    used for training, training curves, a ranking of the nodes to label next, and how to reproduce the model.
 
     Parameters
     ----------
     path : str or Path
-        Of the file, which appears as a whole or not at all.
-    model : fitted estimator
+        The file, written atomically.
+    model : fitted estimator or saved model
     record : FitRecord, optional
-        Tells what the model was fitted on; ``planetoid.record.read_record``
-        reads it from a model's folder. Without it there are no labels to mark,
-        and nothing can be measured, for the labels that were learned from are
-        unknown.
+        The data of the fit; ``planetoid.record.read_record`` reads it from a model's folder. Without it, training
+        labels are unknown: they are not marked, and nothing can be evaluated.
     truth : array or dict, optional
-        Labels to measure on, one a node in the order of the model, or
-        ``{node id: label}``. Nodes that were learned from are left out.
-        Without it the validation labels of the record are measured on.
+        Labels to evaluate on, one per node in the order of the model, or ``{node id: label}``. Training nodes are
+        excluded. By default, the validation labels of the record are used.
     graph : Graph, or anything that ``Graph.of`` understands, optional
         Neighbours, if the record has none.
     title : str, optional
     max_points : int
-        Nodes on the map; of more, a sample is shown in which all labelled
-        nodes stay.
+        Maximum number of nodes on the map. A larger graph is sampled; labelled nodes are always included.
     seed : int
-        Of the map; the same seed gives the same file.
+        Random seed of the map; the same seed gives the same file.
     n_jobs : int
-        Threads for the map; the result does not depend on it.
+        Threads for the map; -1 uses all cores. The file does not depend on it.
     overwrite : bool
-        Whether a file that exists may be replaced.
+        Whether to replace an existing file.
     verbose : int
+        Whether to show a progress bar.
 
     Returns
     -------
-    dict
-        ``path``, ``bytes``, ``nodes``, ``points``, ``map_of``, ``labelled``,
-        ``mean_confidence``, and ``measured_on``, ``protocol``, ``accuracy``,
-        ``macro_f1``, ``calibration_error`` (``None`` where nothing is known).
+    ReportSummary
 
     Examples
     --------
     >>> import tempfile, planetoid as pl
-    >>> from planetoid.report import write_report
     >>> model = pl.LabelPropagation().fit(y={"a": "x", "d": "y"}, graph=[("a", "b"), ("b", "c"), ("c", "d")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     told = write_report(f"{folder}/report.html", model)
-    >>> told["nodes"], told["map_of"]
+    ...     summary = pl.report.write_report(f"{folder}/report.html", model)
+    >>> summary.n_nodes, summary.map_of
     (4, 'class probabilities')
     """
     target = Path(path)
-    _check(target, model, max_points, seed, n_jobs, overwrite)
-    nodes = node_table(model, record, truth, None if graph is None else Graph.of(graph))
-    if len(nodes.ids) == 0:
+    check_parameters(
+        "write_report",
+        {"max_points": max_points, "seed": seed, "n_jobs": n_jobs, "verbose": verbose},
+        {
+            "max_points": Integer(1),
+            "seed": Integer(0),
+            "n_jobs": N_JOBS,
+            "verbose": VERBOSE,
+        },
+    )
+    _check_target(target, overwrite)
+    view = ModelView.of(model)
+    if view.n_nodes == 0:
         raise DataError("the model has no nodes, so there is nothing to report")
+    nodes = ReportNodes.of(view, record, truth, None if graph is None else Graph.of(graph))
     quality = measure_quality(nodes)
     rows = map_rows(nodes, max_points, seed)
-    vectors, mapped = what_is_mapped(model)
-    places = map_places(vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
-    page = _page(model, nodes, quality, record, title or f"{type(model).__name__} report", rows, places, mapped, seed)
-    with atomic_write(target) as aside:
-        aside.write_bytes(page)
-    return {
-        "path": str(target),
-        "bytes": len(page),
-        "nodes": len(nodes.ids),
-        "points": len(rows),
-        "map_of": mapped,
-        "labelled": int((nodes.given >= 0).sum()) if nodes.has_record else None,
-        "mean_confidence": float(nodes.confidence.mean()),
-        "measured_on": None if quality is None else quality.n,
-        "protocol": nodes.protocol or None,
-        "accuracy": None if quality is None else quality.accuracy,
-        "macro_f1": None if quality is None else quality.macro_f1,
-        "calibration_error": None if quality is None else quality.calibration_error,
-    }
+    mapped = map_vectors(view)
+    coordinates = map_coordinates(mapped.vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
+    page = _page(nodes, quality, record, title or f"{view.class_name} report", rows, coordinates, mapped.kind, seed)
+    with atomic_write(target) as temporary:
+        temporary.write_bytes(page)
+    return ReportSummary(
+        path=target,
+        n_bytes=len(page),
+        n_nodes=view.n_nodes,
+        n_points=len(rows),
+        map_of=mapped.kind,
+        n_labelled=nodes.n_labelled if nodes.has_record else None,
+        mean_confidence=float(nodes.confidence.mean()),
+        n_evaluated=0 if quality is None else quality.n,
+        evaluated_on=nodes.evaluated_on,
+        accuracy=None if quality is None else quality.accuracy,
+        macro_f1=None if quality is None else quality.macro_f1,
+        calibration_error=None if quality is None else quality.calibration_error,
+    )
 
 
-def _check(target: Path, model: Any, max_points: int, seed: int, n_jobs: int, overwrite: bool) -> None:
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(model, "label_distributions_")
-    for name, value, least in (("max_points", max_points, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ParameterError(f"{name}={value!r}; it is a whole number, {least} at least")
-    if n_jobs == 0:
-        raise ParameterError("n_jobs=0; it is a number of threads, or -1 for all")
+def _check_target(target: Path, overwrite: bool) -> None:
     if target.is_dir():
-        raise DataError(f"{target} is a folder; name a file for the report, such as {target / 'report.html'}")
+        raise DataError(
+            "the path of the report is a folder", hint=f"name a file, such as {target / 'report.html'}", path=target
+        )
     if target.exists() and not overwrite:
-        raise DataError(f"{target} exists already; pass overwrite=True to replace it")
+        raise DataError("the file exists already", hint="pass overwrite=True to replace it", path=target)
 
 
 def _page(
-    model: GraphClassifier,
-    nodes: NodeTable,
+    nodes: ReportNodes,
     quality: Quality | None,
     record: FitRecord | None,
     title: str,
     rows: npt.NDArray[np.int64],
-    places: npt.NDArray[np.float64],
-    mapped: str,
+    coordinates: npt.NDArray[np.float64],
+    map_of: str,
     seed: int,
 ) -> bytes:
-    known = nodes.given >= 0
-    if record is not None and record.validation is not None:
-        known = known | (record.validation >= 0)
-    next_rows, scores = label_next(nodes.probabilities, known, nodes.degrees, NEXT_LISTED)
-    points = {int(row): place for place, row in enumerate(rows.tolist())}
-    tools = f"t-SNE (openTSNE) of the {mapped}, seed {seed}, {len(rows):,} of {len(nodes.ids):,} nodes"
+    known = (nodes.labels >= 0) | (nodes.validation >= 0)
+    ranking = label_next(nodes.probabilities, known, nodes.degrees, NEXT_LISTED)
+    point_of = {row: point for point, row in enumerate(rows.tolist())}
+    layout = f"t-SNE (openTSNE) of the {map_of}, seed {seed}, {len(rows):,} of {nodes.model.n_nodes:,} nodes"
+    versions = record.versions if record is not None and record.versions else package_versions()
     parts = {
         "classes": sections.classes_section(nodes, quality),
         "quality": sections.quality_section(nodes, quality),
-        "next": sections.next_section(nodes, next_rows, scores, NEXT_SHOWN, points),
-        "training": sections.training_section(model),
+        "next": sections.next_section(nodes, ranking, NEXT_SHOWN, point_of),
+        "training": sections.training_section(nodes.model),
         "data": sections.data_section(record),
-        "reproduce": sections.reproduce_section(model, record, _versions(record), tools),
+        "reproduce": sections.reproduce_section(nodes.model, record, versions, layout),
     }
-    names = {"map": "Map", "classes": "Classes", "quality": "Quality", "next": "Label next"}
+    names = {"map": "Map", "classes": "Classes", "quality": "Accuracy", "next": "Label next"}
     names |= {"training": "Training", "data": "Data", "reproduce": "Reproduce"}
-    links = "".join(f'<a href="#{key}">{name}</a>' for key, name in names.items() if parts.get(key, "map"))
-    data = map_payload(nodes, rows, places) | {
-        "csv": as_csv(next_rows, scores, nodes.ids, nodes.class_names, nodes.probabilities, nodes.degrees)
-    }
     html = {
-        "headline": sections.headline(model, nodes, quality, record),
-        "map_told": _map_told(model, nodes, len(rows), mapped),
-        "links": links,
+        "headline": sections.headline(nodes, quality, record),
+        "map_caption": _map_caption(nodes, len(rows), map_of),
+        "links": "".join(f'<a href="#{key}">{name}</a>' for key, name in names.items() if parts.get(key, "map")),
         "sections": "\n".join(parts.values()),
     }
+    data = map_payload(nodes, rows, coordinates) | {"csv": as_csv(ranking, nodes)}
     return assemble(title, _subtitle(nodes), html, data, theme_css(nodes))
 
 
-def _subtitle(nodes: NodeTable) -> str:
-    labelled = int((nodes.given >= 0).sum())
-    learned = f" learned from {labelled:,} labels" if nodes.has_record else ""
-    return f"Classes of {len(nodes.ids):,} nodes{learned}"
+def _subtitle(nodes: ReportNodes) -> str:
+    trained = f", trained on {nodes.n_labelled:,} labels" if nodes.has_record else ""
+    return f"Predicted classes of {nodes.model.n_nodes:,} nodes{trained}"
 
 
-def _map_told(model: GraphClassifier, nodes: NodeTable, shown: int, mapped: str) -> str:
-    told = (
-        "Nodes that lie close together have similar embeddings."
-        if mapped == "embedding"
-        else f"{type(model).__name__} has no embedding, so the map is one of class probabilities: "
-        "nodes that lie close together are predicted alike."
-    )
-    if shown < len(nodes.ids):
-        told += f" A sample of {shown:,} of {len(nodes.ids):,} nodes is shown, with every labelled one."
-    return told
-
-
-def _versions(record: FitRecord | None) -> dict[str, str]:
-    """Return the versions the model was fitted with, where they are known, else those of now."""
-    return record.versions if record is not None and record.versions else versions()
+def _map_caption(nodes: ReportNodes, n_points: int, map_of: str) -> str:
+    caption = "Nodes that are close together have similar embeddings."
+    if map_of != "embedding":
+        caption = (
+            f"{nodes.model.class_name} has no embeddings, so the map shows class probabilities: "
+            "nodes that are close together have similar predictions."
+        )
+    if n_points < nodes.model.n_nodes:
+        caption += f" Shown is a sample of {n_points:,} of {nodes.model.n_nodes:,} nodes, with every labelled node."
+    return caption

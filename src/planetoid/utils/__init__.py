@@ -1,1 +1,1 @@
-"""Helpers that several rooms share; nothing in here knows what a graph is."""
+"""Helpers without knowledge of graphs or models, shared by the other packages."""

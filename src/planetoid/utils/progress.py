@@ -1,4 +1,4 @@
-"""A progress bar that tells the truth, on a terminal only."""
+"""A progress bar with the remaining time, shown on terminals only."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Advance", "progress"]
 
 
 class Advance(Protocol):
-    """Moves the bar: how much was done, and what to say beside it."""
+    """Advances the bar by ``amount`` and shows ``note`` beside it."""
 
     def __call__(self, amount: float, note: str = "") -> None: ...
 
 
 @contextmanager
-def progress(what: str, total: float, verbose: int) -> Iterator[Advance]:
-    """Show a bar with the time left on stderr, if ``verbose`` and if that is a terminal."""
+def progress(description: str, total: float, verbose: int) -> Iterator[Advance]:
+    """Show a progress bar on stderr if ``verbose`` is set and stderr is a terminal."""
     if not verbose or not sys.stderr.isatty():
         yield lambda amount, note="": None
         return
@@ -33,5 +33,5 @@ def progress(what: str, total: float, verbose: int) -> Iterator[Advance]:
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=total, note="")
+        task = bar.add_task(description, total=total, note="")
         yield lambda amount, note="": bar.update(task, advance=amount, note=note)

@@ -1,16 +1,16 @@
-// What stands beside the map: tooltip, the chosen node, the legend, the search box. Texts are set as text, never as HTML.
+// Tooltip, details of the selected node, legend and search box. Texts are set as text, never as HTML.
 
-function element(tag, kind, ...inside) {
+function element(tag, kind, ...content) {
   const made = document.createElement(tag);
   if (kind) made.className = kind;
-  made.append(...inside);
+  made.append(...content);
   return made;
 }
 
-function button(kind, act, ...inside) {
-  const made = element("button", kind, ...inside);
+function button(kind, action, ...content) {
+  const made = element("button", kind, ...content);
   made.type = "button";
-  made.addEventListener("click", act);
+  made.addEventListener("click", action);
   return made;
 }
 
@@ -25,9 +25,9 @@ class Panels {
     };
   }
 
-  // The most likely classes of a node, with bars.
-  odds(i) {
-    const { data } = this, list = element("ul", "odds");
+  // The most probable classes of a node, with bars.
+  probabilities(i) {
+    const { data } = this, list = element("ul", "probabilities");
     for (let k = 0; k < data.top; k++) {
       const code = data.topClasses[i * data.top + k], share = data.topProbabilities[i * data.top + k] / FULL;
       const line = element("div", "", this.classElement(code), element("span", "value", inPercent(share)));
@@ -48,63 +48,63 @@ class Panels {
     return list;
   }
 
-  // What is known of a node's class, in lines.
-  known(i) {
+  // Known labels and number of neighbours of a node.
+  details(i) {
     const { data } = this, lines = [];
-    if (data.given[i] >= 0) lines.push(element("p", "told", "learned from as ", this.classElement(data.given[i])));
-    if (data.truth[i] >= 0 && data.truth[i] !== data.given[i]) {
-      const right = data.truth[i] === data.predicted[i] ? "" : " (predicted wrong)";
-      lines.push(element("p", "told", "true class ", this.classElement(data.truth[i]), right));
+    if (data.labels[i] >= 0) lines.push(element("p", "detail", "training label ", this.classElement(data.labels[i])));
+    if (data.truth[i] >= 0 && data.truth[i] !== data.labels[i]) {
+      const verdict = data.truth[i] === data.predicted[i] ? "" : " (wrong prediction)";
+      lines.push(element("p", "detail", "true class ", this.classElement(data.truth[i]), verdict));
     }
     if (data.neighbours) {
       const count = data.neighbours.degrees[i];
-      lines.push(element("p", "told", count === 1 ? "1 neighbour" : `${count.toLocaleString("en")} neighbours`));
+      lines.push(element("p", "detail", count === 1 ? "1 neighbour" : `${count.toLocaleString("en")} neighbours`));
     }
     return lines;
   }
 
   tooltip(i) {
-    return [element("strong", "", this.data.ids[i]), this.odds(i), ...this.known(i)];
+    return [element("strong", "", this.data.ids[i]), this.probabilities(i), ...this.details(i)];
   }
 
   neighboursOf(i) {
-    const near = this.data.neighbours;
-    return near ? near.found.subarray(near.starts[i], near.starts[i + 1]) : new Uint32Array(0);
+    const lists = this.data.neighbours;
+    return lists ? lists.points.subarray(lists.starts[i], lists.starts[i + 1]) : new Uint32Array(0);
   }
 
-  // The card of the chosen node; choose(j) is called for a neighbour that is clicked.
-  card(i, choose, close) {
+  // The details of the selected node; a click on a neighbour j calls select(j).
+  card(i, select, close) {
     const { data } = this;
     const head = element("header", "", element("h3", "", data.ids[i]), button("link", close, "close"));
-    const parts = [head, this.odds(i), ...this.known(i)];
+    const parts = [head, this.probabilities(i), ...this.details(i)];
     const near = this.neighboursOf(i);
     if (near.length) {
       const list = element("ul", "neighbours");
       for (const j of near) {
-        list.append(element("li", "", button("", () => choose(j), element("span", "", data.ids[j]), this.classElement(data.predicted[j]))));
+        list.append(element("li", "", button("", () => select(j), element("span", "", data.ids[j]), this.classElement(data.predicted[j]))));
       }
       parts.push(list);
       const more = data.neighbours.degrees[i] - near.length;
-      if (more > 0) parts.push(element("p", "told", `and ${more.toLocaleString("en")} more`));
+      if (more > 0) parts.push(element("p", "detail", `and ${more.toLocaleString("en")} more`));
     }
     return parts;
   }
 }
 
-// The legend: a button for each group, which shows or hides it. A double click shows one group alone.
+// The legend: a button per group to show or hide it; a double click shows that group only.
 class Legend {
   constructor(list, changed) {
     Object.assign(this, { list, changed, entries: [] });
   }
 
-  // entries: {name, kind, group, count}; shown: one flag a group, changed in place.
+  // entries: {name, kind, group, count}; shown: one flag per group, changed in place.
   fill(entries, shown) {
     Object.assign(this, { entries, shown });
     this.buttons = entries.map((entry) => {
       const made = button("", () => this.set((e) => (e === entry ? 1 - shown[e.group] : shown[e.group])),
         element("span", `swatch ${entry.kind}`), element("span", "", entry.name),
         element("span", "count", entry.count.toLocaleString("en")));
-      made.title = "Click to show or hide, double click to show it alone";
+      made.title = "Click to show or hide, double-click to show only this group";
       made.addEventListener("dblclick", () => this.set((e) => (e === entry ? 1 : 0)));
       return made;
     });
@@ -122,73 +122,73 @@ class Legend {
   }
 }
 
-// The search box: nodes whose id is, begins with or contains what was typed.
+// The search box: nodes whose id equals, starts with or contains the query.
 class Search {
-  constructor(data, panels, input, list, choose) {
-    Object.assign(this, { data, panels, input, list, choose, found: [], at: 0 });
-    input.addEventListener("input", () => this.look());
-    input.addEventListener("focus", () => this.look());
+  constructor(data, panels, input, list, select) {
+    Object.assign(this, { data, panels, input, list, select, matches: [], active: 0 });
+    input.addEventListener("input", () => this.update());
+    input.addEventListener("focus", () => this.update());
     input.addEventListener("blur", () => this.close());
     input.addEventListener("keydown", (event) => this.key(event));
   }
 
-  matches(typed, most = 8) {
-    this.lower = this.lower || this.data.ids.map((id) => id.toLowerCase());
-    const exact = [], first = [], inside = [];
-    for (let i = 0; i < this.lower.length; i++) {
-      const at = this.lower[i].indexOf(typed);
-      if (at < 0) continue;
-      if (at > 0) { if (inside.length < most) inside.push(i); } else if (this.lower[i] === typed) exact.push(i);
-      else if (first.length < most) first.push(i);
+  find(query, limit = 8) {
+    this.lowerIds = this.lowerIds || this.data.ids.map((id) => id.toLowerCase());
+    const equal = [], prefix = [], inner = [];
+    for (let i = 0; i < this.lowerIds.length; i++) {
+      const start = this.lowerIds[i].indexOf(query);
+      if (start < 0) continue;
+      if (start > 0) { if (inner.length < limit) inner.push(i); } else if (this.lowerIds[i] === query) equal.push(i);
+      else if (prefix.length < limit) prefix.push(i);
     }
-    return [...exact, ...first, ...inside].slice(0, most);
+    return [...equal, ...prefix, ...inner].slice(0, limit);
   }
 
-  look() {
-    const typed = this.input.value.trim().toLowerCase();
-    if (!typed) { this.close(); return; }
-    this.found = this.matches(typed);
-    this.at = 0;
-    const items = this.found.map((i, k) => {
+  update() {
+    const query = this.input.value.trim().toLowerCase();
+    if (!query) { this.close(); return; }
+    this.matches = this.find(query);
+    this.active = 0;
+    const items = this.matches.map((i, k) => {
       const item = element("li", "", element("span", "", this.data.ids[i]), this.panels.classElement(this.data.predicted[i]));
       item.setAttribute("role", "option");
-      item.id = `found-${k}`;
-      item.addEventListener("mousedown", (event) => { event.preventDefault(); this.take(k); });
+      item.id = `search-result-${k}`;
+      item.addEventListener("mousedown", (event) => { event.preventDefault(); this.accept(k); });
       return item;
     });
     if (!items.length) {
       const part = this.data.n < this.data.total ? ` among the ${this.data.n.toLocaleString("en")} nodes shown` : "";
-      items.push(element("li", "nothing", `no such node${part}`));
+      items.push(element("li", "nothing", `no matching node${part}`));
     }
     this.list.replaceChildren(...items);
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
-    this.light();
+    this.highlight();
   }
 
-  light() {
-    if (!this.found.length) return;
-    [...this.list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === this.at)));
-    this.input.setAttribute("aria-activedescendant", `found-${this.at}`);
-    this.list.children[this.at].scrollIntoView({ block: "nearest" });
+  highlight() {
+    if (!this.matches.length) return;
+    [...this.list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === this.active)));
+    this.input.setAttribute("aria-activedescendant", `search-result-${this.active}`);
+    this.list.children[this.active].scrollIntoView({ block: "nearest" });
   }
 
   key(event) {
     if (event.key === "Escape") { this.close(); return; }
     if (this.list.hidden && event.key !== "Enter") return;
-    if (event.key === "ArrowDown") this.at = Math.min(this.at + 1, this.found.length - 1);
-    else if (event.key === "ArrowUp") this.at = Math.max(this.at - 1, 0);
-    else if (event.key === "Enter") { if (this.list.hidden) this.look(); this.take(this.at); return; }
+    if (event.key === "ArrowDown") this.active = Math.min(this.active + 1, this.matches.length - 1);
+    else if (event.key === "ArrowUp") this.active = Math.max(this.active - 1, 0);
+    else if (event.key === "Enter") { if (this.list.hidden) this.update(); this.accept(this.active); return; }
     else return;
     event.preventDefault();
-    this.light();
+    this.highlight();
   }
 
-  take(k) {
-    if (k >= this.found.length) return;
-    this.input.value = this.data.ids[this.found[k]];
+  accept(k) {
+    if (k >= this.matches.length) return;
+    this.input.value = this.data.ids[this.matches[k]];
     this.close();
-    this.choose(this.found[k]);
+    this.select(this.matches[k]);
   }
 
   close() {

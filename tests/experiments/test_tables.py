@@ -1,0 +1,38 @@
+"""The cells of the tables against the paper's values and protocols."""
+
+import pytest
+
+from planetoid.experiments import paper
+from planetoid.experiments.tables import display_name, quick_cell, table3, table4, table5
+from planetoid.registry import METHODS
+
+
+def test_every_value_of_the_paper_has_a_cell():
+    for cells, values in ((table3(), paper.TABLE_3), (table5(), paper.TABLE_5)):
+        expected = {(method, data, value) for method, row in values.items() for data, value in row.items()}
+        assert expected <= {(cell.method, cell.dataset, cell.paper) for cell in cells}
+    assert {(cell.method, cell.paper) for cell in table4("0.1")} == set(paper.TABLE_4.items())
+
+
+def test_planetoid_i_is_shown_under_every_protocol_of_the_field():
+    rows = {(cell.section, *cell.row[1:]) for cell in table3() if cell.method == "planetoid-i"}
+    for section in ("public split", "random splits"):
+        for stopping in ("fixed", "validation"):
+            assert (section, "paper", stopping, "unseen") in rows
+            assert (section, "tuned", stopping, "features only") in rows
+    assert all(cell.protocol.setting == "unseen" for cell in table3() if cell.method in ("manireg", "semiemb"))
+
+
+@pytest.mark.parametrize("make_table", [table3, lambda: table4("0.01"), table5], ids=["table3", "table4", "table5"])
+def test_quick_cells_have_small_budgets(make_table):
+    budgets = {"steps": 30, "passes": 2}
+    for cell in map(quick_cell, make_table()):
+        model = METHODS[cell.method]().set_params(**cell.parameters)
+        used = {name.rpartition("__")[2]: value for name, value in model.get_params(deep=True).items()}
+        assert all(used.get(name, value) == value for name, value in budgets.items())
+        assert used.get("pretrain", 1) in (1, 0.1)
+
+
+def test_a_method_without_a_name_in_the_paper_is_shown_by_its_class(monkeypatch):
+    monkeypatch.delitem(display_name.__globals__["PAPER_NAMES"], "lp")
+    assert display_name("lp") == "LabelPropagation"
