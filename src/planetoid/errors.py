@@ -1,18 +1,30 @@
 """Every error and warning that planetoid raises on purpose.
 
-A message is one sentence or two: what was found, where, and what would be right. Where it was found is kept in
-fields, so that whoever shows the error can render it: ``str(error)`` for Python, options instead of parameters on the
-command line.
+A diagnostic has one or two plain sentences (``message``, ``hint``), says in fields where the problem is (``path``,
+``line``, ``column``, ...), and names in :class:`Fix` objects the parameters that would solve it. Whoever shows it
+decides how these are written: ``str(error)`` for Python, :meth:`Diagnostic.render` with another spelling for the command
+line, where ``header=True`` is an option::
+
+    >>> error = DataError("the folder holds a model", path="m", fix=Fix("overwrite", True, "to replace it"))
+    >>> str(error)
+    'm: the folder holds a model; pass overwrite=True to replace it'
+    >>> error.render(lambda fix: {"overwrite": "--force"}.get(fix.parameter))
+    'm: the folder holds a model; pass --force to replace it'
+
+A warning is raised with the same fields: ``warnings.warn(PlanetoidWarning("...", path=path), stacklevel=2)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
     "DataError",
     "DatasetNotFoundError",
+    "Diagnostic",
+    "Fix",
     "NotInductiveError",
     "ParameterError",
     "PlanetoidError",
@@ -20,25 +32,58 @@ __all__ = [
 ]
 
 
-class PlanetoidError(Exception):
-    """Base class of all errors of this library.
+@dataclass(frozen=True)
+class Fix:
+    """A parameter that would solve a problem.
+
+    Attributes
+    ----------
+    parameter : str
+        Its name in Python.
+    value : object
+        The value to pass; ``...`` if the reader has to choose one.
+    purpose : str
+        What it does, in words that fit Python and the command line alike: ``"to replace it"``.
+
+    Examples
+    --------
+    >>> print(Fix("header", True), Fix("label_column"))
+    header=True label_column=...
+    """
+
+    parameter: str
+    value: object = ...
+    purpose: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.parameter}={'...' if self.value is ... else repr(self.value)}"
+
+
+class Diagnostic(Exception):  # noqa: N818 - the base of errors and of warnings
+    """What errors and warnings have in common: a message, where the problem is, and how to solve it.
 
     Attributes
     ----------
     message : str
-        What is wrong, without the location and the hint.
+        What is wrong, without location, hint and fixes.
     hint : str or None
-        What would be right.
+        What would be right, without naming a parameter.
     path : Path or None
         The file.
     line : int or None
-        Line in the file, counted from 1; in a Parquet file, the row counted from 0.
-    column : str or None
-        Name (or number) of the column.
+        Line of a text file, counted from 1.
+    row : int or None
+        Row of a Parquet file, a matrix or a table in memory, counted from 0.
+    column : str, int or None
+        Name of the column, or its number counted from 0 where columns have no names.
     node : hashable or None
         Id of the node.
+    edge : pair of hashables or None
+        Ids of both ends of an edge.
     parameter : str or None
-        The parameter, nested ones with a dot (``"contexts.q"``).
+        The parameter that is wrong, nested ones with a dot (``"contexts.q"``).
+    fixes : tuple of Fix
+        Parameters that would solve it, any of them.
     """
 
     def __init__(
@@ -48,30 +93,55 @@ class PlanetoidError(Exception):
         hint: str | None = None,
         path: str | Path | None = None,
         line: int | None = None,
+        row: int | None = None,
         column: str | int | None = None,
         node: Hashable | None = None,
+        edge: tuple[Hashable, Hashable] | None = None,
         parameter: str | None = None,
+        fix: Fix | Iterable[Fix] = (),
     ) -> None:
         super().__init__(message)
         self.message, self.hint = message, hint
         self.path = None if path is None else Path(path)
-        self.line, self.column, self.node, self.parameter = line, column, node, parameter
+        self.line, self.row, self.column = line, row, column
+        self.node, self.edge, self.parameter = node, edge, parameter
+        self.fixes = (fix,) if isinstance(fix, Fix) else tuple(fix)
 
     def location(self) -> str:
         """Return file, line, node and column in words, as far as they are known."""
         parts = [] if self.path is None else [str(self.path)]
         if self.line is not None:
             parts.append(f"line {self.line}")
+        if self.row is not None:
+            parts.append(f"row {self.row}")
+        if self.edge is not None:
+            parts.append(f"edge {self.edge!r}")
         if self.node is not None:
             parts.append(f"node {self.node!r}")
         if self.column is not None:
-            parts.append(f"column {self.column!r}")
+            parts.append(f"column {self.column!r}{' (counted from 0)' if isinstance(self.column, int) else ''}")
         return ", ".join(parts)
 
-    def __str__(self) -> str:
+    def render(self, spell: Callable[[Fix], str | None] = str) -> str:
+        """Return the whole text: location, message, hint and fixes.
+
+        ``spell`` writes a fix: as a Python argument by default, as an option on the command line. ``None`` leaves out
+        a fix that cannot be made there.
+        """
         where = self.location()
-        text = f"{where}: {self.message}" if where else self.message
-        return f"{text}; {self.hint}" if self.hint else text
+        sentence = f"{where}: {self.message}" if where else self.message
+        spelled = ((spell(fix), fix.purpose) for fix in self.fixes)
+        options = [f"{text} {purpose}".strip() for text, purpose in spelled if text is not None]
+        advice = [self.hint] if self.hint else []
+        advice += [f"pass {' or '.join(options)}"] if options else []
+        return "; ".join([sentence, *advice])
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+class PlanetoidError(Diagnostic):
+    """Base class of all errors of this library; has the fields of :class:`Diagnostic`."""
 
 
 class DataError(PlanetoidError, ValueError):
@@ -90,5 +160,5 @@ class DatasetNotFoundError(PlanetoidError, FileNotFoundError):
     """The files of a data set are neither on this machine nor available for download."""
 
 
-class PlanetoidWarning(UserWarning):
+class PlanetoidWarning(Diagnostic, UserWarning):
     """Something was repaired, dropped or ignored; the message has the count."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
 __all__ = ["FitRecord", "read_record", "write_record"]
 
@@ -77,9 +77,9 @@ def write_record(folder: str | Path, record: FitRecord) -> None:
         if getattr(record, name) is not None
     }
     plain = {name: value for name, value in asdict(record).items() if name not in _ARRAYS}
-    with written_aside(Path(folder) / ARRAYS_NAME) as aside:
+    with atomic_write(Path(folder) / ARRAYS_NAME) as aside:
         save_file(arrays, aside)
-    with written_aside(Path(folder) / JSON_NAME) as aside:
+    with atomic_write(Path(folder) / JSON_NAME) as aside:
         Path(aside).write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

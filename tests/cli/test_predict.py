@@ -233,7 +233,9 @@ def test_no_half_file_is_left(models, refused, tmp_path, monkeypatch, error, suf
     monkeypatch.setattr("planetoid.cli.predict.PIECE_ROWS", 100)
     monkeypatch.setattr(prediction_files.PredictionTable, "rows", fails)
     told = refused("predict", models("lp"), "--out", tmp_path / f"p.{suffix}")
-    assert told.endswith((f"cannot write {tmp_path}/p.{suffix}: No space left on device", "line 70,000: broken"))
+    assert told.endswith(
+        (f"{tmp_path}/p.{suffix}: cannot write the file: No space left on device", "line 70,000: broken")
+    )
     assert len(calls) == 2
     assert list(tmp_path.iterdir()) == []
 

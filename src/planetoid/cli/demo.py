@@ -10,7 +10,7 @@ import typer
 
 from planetoid.cli.console import counted, output_folder, print_json, print_table, tell
 from planetoid.registry import METHODS
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,9 +51,9 @@ def demo(
     results = compare(data, protocol, range(seeds), jobs or min(4, cores()), maps, quiet=quiet)
     record = as_record(results, data, protocol)
     picture = folder / "demo.png"
-    with written_aside(picture) as path:
+    with atomic_write(picture) as path:
         draw(path, data, results, maps)
-    with written_aside(folder / "results.json") as path:
+    with atomic_write(folder / "results.json") as path:
         path.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     if as_json:
         print_json({**record, "picture": str(picture)})

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from planetoid.errors import ParameterError
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
 __all__ = ["FORMATS", "PredictionTable", "Sink", "check_format", "opened"]
 
@@ -150,7 +150,7 @@ def opened(out: Path, schema: pa.Schema, *, as_json: bool) -> Iterator[Sink]:
         yield JsonSink() if as_json else TextSink(sys.stdout, schema, ",")
         sys.stdout.flush()
         return
-    with written_aside(out) as aside:
+    with atomic_write(out) as aside:
         if out.suffix.lower() == ".parquet":
             sink = ParquetSink(aside, schema)
             with sink.writer:

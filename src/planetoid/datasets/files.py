@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files as resource_files
 from pathlib import Path
-from typing import Any
 
 from planetoid.errors import DataError, DatasetNotFoundError
+from planetoid.utils.hashing import sha256_of_file
 
 __all__ = ["cache_folder", "candidate_folders", "find_files", "known_checksums", "verify"]
 
@@ -89,20 +89,12 @@ def find_files(
 def verify(path: Path) -> None:
     """Refuse a file whose checksum is not the authors' file's."""
     wanted = known_checksums()[path.name]
-    with path.open("rb") as stream:
-        found = _sha256(stream)
+    found = sha256_of_file(path)
     if found != wanted:
         raise DataError(
             f"{path} has the SHA-256 {found[:12]}..., but the authors' file has {wanted[:12]}...; "
             "it is damaged or another file: delete it, or put the right one in its place"
         )
-
-
-def _sha256(stream: Any) -> str:
-    digest = hashlib.sha256()
-    while piece := stream.read(2**20):
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def _fetch_single(names: list[str], folder: Path) -> None:

@@ -13,7 +13,7 @@ from planetoid.datasets import Dataset, load
 from planetoid.evaluation import Protocol, run_once
 from planetoid.evaluation.charts import CLASS_COLOURS
 from planetoid.experiments.cells import preset_parameters
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
 __all__ = ["draw_spaces", "embed_spaces"]
 
@@ -89,7 +89,7 @@ def draw_spaces(folder: Path, spaces: dict[str, Any], data: Dataset | None = Non
     picture.subplots_adjust(left=0.01, right=0.99, top=0.93, bottom=0.2, wspace=0.04)
     paths = [folder / "figure.png", folder / "figure.svg"]
     for path in paths:
-        with written_aside(path) as aside, rc_context({"svg.hashsalt": "planetoid"}):  # else its ids are drawn
+        with atomic_write(path) as aside, rc_context({"svg.hashsalt": "planetoid"}):  # else its ids are drawn
             picture.savefig(
                 aside, dpi=140, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None
             )

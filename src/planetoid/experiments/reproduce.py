@@ -19,7 +19,7 @@ from planetoid.experiments.render import Figure, as_markdown, as_record, figures
 from planetoid.experiments.statistics import count_all, statistics_markdown
 from planetoid.experiments.store import RunStore
 from planetoid.experiments.tables import quick_cell, table3, table4, table5
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 from planetoid.utils.progress import progress
 
 __all__ = ["PARTS", "reproduce_part"]
@@ -138,5 +138,5 @@ def _earlier_seconds(path: Path, figures: Sequence[Figure], quick: bool) -> floa
 
 
 def _write(path: Path, text: str) -> None:
-    with written_aside(path) as aside:
+    with atomic_write(path) as aside:
         aside.write_text(text, encoding="utf-8")

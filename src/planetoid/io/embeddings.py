@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.ids import NodeIds
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
 __all__ = ["write_embedding"]
 
@@ -27,17 +27,17 @@ def write_embedding(path: str | Path, ids: NodeIds, embedding: npt.NDArray[np.fl
     """
     target = Path(path)
     if target.suffix == ".npz":
-        with written_aside(target) as aside:
+        with atomic_write(target) as aside:
             np.savez(aside, ids=_plain_ids(ids), embedding=embedding)
     elif target.suffix == ".parquet":
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         columns = {f"e{k}": np.ascontiguousarray(embedding[:, k]) for k in range(embedding.shape[1])}
-        with written_aside(target) as aside:
+        with atomic_write(target) as aside:
             pq.write_table(pa.table({"id": ids.to_arrow(), **columns}), aside)
     elif target.suffix in TEXT_SUFFIXES:
-        with written_aside(target) as aside:
+        with atomic_write(target) as aside:
             _write_text(aside, ids, embedding)
     else:
         raise DataError(f"{target}: an embedding is written as .npz, .parquet or {', '.join(TEXT_SUFFIXES)}")

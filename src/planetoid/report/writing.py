@@ -21,7 +21,7 @@ from planetoid.report.payload import map_payload
 from planetoid.report.quality import Quality, measure_quality
 from planetoid.report.ranking import as_csv, label_next
 from planetoid.report.theme import theme_css
-from planetoid.utils.atomic import written_aside
+from planetoid.utils.atomic import atomic_write
 
 __all__ = ["write_report"]
 
@@ -104,7 +104,7 @@ def write_report(
     vectors, mapped = what_is_mapped(model)
     places = map_places(vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
     page = _page(model, nodes, quality, record, title or f"{type(model).__name__} report", rows, places, mapped, seed)
-    with written_aside(target) as aside:
+    with atomic_write(target) as aside:
         aside.write_bytes(page)
     return {
         "path": str(target),

@@ -1,4 +1,4 @@
-"""Outputs are written to the side and renamed, so that nothing is ever half there."""
+"""Atomic writes: a file is written to a temporary path and renamed, so that it is never half written."""
 
 from __future__ import annotations
 
@@ -10,25 +10,37 @@ from pathlib import Path
 
 from planetoid.errors import DataError
 
-__all__ = ["written_aside"]
+__all__ = ["atomic_write", "sync_file"]
 
 
 @contextmanager
-def written_aside(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder; on success it takes the place of ``path``."""
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; on success it is renamed to ``path``, on failure it is removed.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(f"{folder}/a.txt") as temporary:
+    ...         _ = temporary.write_text("done")
+    ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
+    [('a.txt', 'done')]
+    """
     target = Path(path)
+    temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        temporary.chmod(0o644)
+        os.replace(temporary, target)
     except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror or error}") from None
-    os.close(handle)
-    aside = Path(name)
-    try:
-        yield aside
-        aside.chmod(0o644)
-        os.replace(aside, target)
-    except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror or error}") from None
+        raise DataError(f"cannot write the file: {error.strerror or error}", path=target) from None
     finally:
-        aside.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def sync_file(path: str | Path) -> None:
+    """Force a file's content to disk (``fsync``), so that a rename after it survives a power failure."""
+    with Path(path).open("rb") as file:
+        os.fsync(file.fileno())
