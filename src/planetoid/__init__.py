@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
     from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
+    from planetoid.data.dataset import Dataset as Dataset
+    from planetoid.data.reading import read_dataset as read_dataset
     from planetoid.graph import Graph as Graph
     from planetoid.graph import construct as construct
     from planetoid.io import read_features as read_features
@@ -46,12 +48,14 @@ _MODULES = {
     "report": "planetoid.report",
 }
 _WHERE = {
+    "Dataset": "planetoid.data.dataset",
     "Graph": "planetoid.graph",
     "load": "planetoid.persistence",
     "mask_labels": "planetoid.labels",
+    "read_dataset": "planetoid.data.reading",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",
-    **{name: module for name, (_, module) in CLASSES.items()},
+    **{name: info.module for name, info in CLASSES.items()},
 }
 
 __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]

@@ -18,7 +18,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
-from planetoid.labels import UNLABELLED, as_classes, is_unlabelled
+from planetoid.labels import encode, encode_integers
 
 __all__ = ["align_features", "check_features", "check_fit", "encode_labels"]
 
@@ -143,24 +143,8 @@ def check_features(X: Any) -> tuple[Features, npt.NDArray[Any] | None, Any]:
 def encode_labels(y: Any, ids: NodeIds, name: str = "y") -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return a code for each node (-1: unlabelled) and the classes that the codes point to."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu" and y.shape == (len(ids),):
-        return _encode_integers(y)  # millions of nodes in a blink
-    labels = _label_column(y, ids, name)
-    known = [label for label in labels if not is_unlabelled(label)]
-    try:
-        distinct = sorted(set(known))
-    except TypeError:
-        distinct = list(dict.fromkeys(known))
-    code = {label: k for k, label in enumerate(distinct)}
-    codes = np.array([-1 if is_unlabelled(label) else code[label] for label in labels], dtype=np.int32)
-    return codes, as_classes(distinct)
-
-
-def _encode_integers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    known = y != UNLABELLED
-    classes, found = np.unique(y[known], return_inverse=True)
-    codes = np.full(len(y), UNLABELLED, dtype=np.int32)
-    codes[known] = found
-    return codes, classes.astype(np.int64)
+        return encode_integers(y)  # millions of nodes at once
+    return encode(_label_column(y, ids, name))
 
 
 def _align_graph(graph: Any, features: Features | None, index: Any, y: Any, who: str) -> Graph:
