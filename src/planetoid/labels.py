@@ -63,9 +63,7 @@ def mask_labels(y: npt.ArrayLike, rows: npt.ArrayLike | slice) -> npt.NDArray[An
     """
     labels = np.asarray(y)
     if labels.dtype.kind in "iu":
-        masked: npt.NDArray[Any] = np.full(
-            labels.shape, UNLABELLED, dtype=np.promote_types(labels.dtype, np.int8)
-        )
+        masked: npt.NDArray[Any] = np.full(labels.shape, UNLABELLED, dtype=np.promote_types(labels.dtype, np.int8))
     else:
         masked = np.full(labels.shape, None, dtype=object)
     masked[rows] = labels[rows]  # type: ignore[index]

@@ -42,7 +42,6 @@ class MethodInfo(NamedTuple):
     embedding: bool = False
 
 
-# fmt: off
 CLASSES: dict[str, MethodInfo] = {
     "PlanetoidT": MethodInfo("planetoid-t", "planetoid.models.transductive", "required", embedding=True),
     "PlanetoidI": MethodInfo("planetoid-i", "planetoid.models.inductive", "required", inductive=True, embedding=True),
@@ -51,14 +50,17 @@ CLASSES: dict[str, MethodInfo] = {
     "LabelPropagation": MethodInfo("lp", "planetoid.baselines.label_propagation"),
     "LocalGlobalConsistency": MethodInfo("lgc", "planetoid.baselines.local_global"),
     "ModifiedAdsorption": MethodInfo("mad", "planetoid.baselines.modified_adsorption"),
-    "ManifoldRegularization": MethodInfo("manireg", "planetoid.baselines.manifold_regularization", "required", inductive=True),
-    "SemiSupervisedEmbedding": MethodInfo("semiemb", "planetoid.baselines.semi_supervised_embedding", "required", inductive=True, embedding=True),  # noqa: E501
+    "ManifoldRegularization": MethodInfo(
+        "manireg", "planetoid.baselines.manifold_regularization", "required", inductive=True
+    ),
+    "SemiSupervisedEmbedding": MethodInfo(
+        "semiemb", "planetoid.baselines.semi_supervised_embedding", "required", inductive=True, embedding=True
+    ),
     "TransductiveSVM": MethodInfo("tsvm", "planetoid.baselines.transductive_svm", "required", "never", inductive=True),
     "IterativeClassification": MethodInfo("ica", "planetoid.baselines.iterative_classification", "required"),
     "Diel": MethodInfo("diel", "planetoid.baselines.diel", "required", inductive=True),
     "GraphEmbedding": MethodInfo("graphemb", "planetoid.baselines.graph_embedding", embedding=True),
 }
-# fmt: on
 
 
 class MethodRegistry(Mapping[str, "type[GraphClassifier]"]):

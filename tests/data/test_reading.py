@@ -88,9 +88,7 @@ def test_integers_and_their_digits_are_the_same_ids(tmp_path, write, integers_in
 def test_integers_beside_strings_become_strings(write):
     edges = write("e.csv", "source,target\n1,2\n2,3\n")
     with pytest.warns(PlanetoidWarning):
-        data = pl.read_dataset(
-            edges, write("f.csv", "id,x\n1,1\n2,2\nx7,7\n"), write("l.csv", "id,label\n1,a\n3,b\n")
-        )
+        data = pl.read_dataset(edges, write("f.csv", "id,x\n1,1\n2,2\nx7,7\n"), write("l.csv", "id,label\n1,a\n3,b\n"))
     assert data.node_ids.tolist() == ["1", "2", "3", "x7"]
     assert data.X.tolist() == [[1], [2], [0], [7]]
     assert data.labels.tolist() == ["a", None, "b", None]
@@ -160,7 +158,7 @@ def test_headers_are_detected_or_given_by_file(write):
     assert pl.read_dataset(edges, labels=labels, header=False).n_nodes == 6
     assert pl.read_dataset(edges, labels=labels, header={"edges": False}).n_nodes == 6
     assert pl.read_dataset(edges, labels=labels, header={"edges": True, "labels": False}).n_nodes == 4
-    with pytest.raises(ParameterError, match="header must be given for some of 'edges', 'features'.*got 'vertices'"):
+    with pytest.raises(ParameterError, match=r"header must be given for some of 'edges', 'features'.*got 'vertices'"):
         pl.read_dataset(edges, header={"vertices": True})
     with pytest.raises(ParameterError, match="is no table and has no header"):
         pl.read_dataset(features=write("w.txt", "a dog\n"), header={"features": True})
@@ -200,7 +198,9 @@ def test_labels_and_validation_have_the_same_classes(write):
     assert data.classes.tolist() == [1, 2]
     assert (data.y.tolist(), data.validation.tolist()) == ([1, 0, -1, -1], [-1, -1, 0, 1])
     # beside a class that is no integer, the digits of the other file are strings as well
-    data = pl.read_dataset(edges, labels=write("l.csv", "id,label\na,2\nb,1\nd,x\n"), validation=write("v.csv", "c,2\n"))
+    data = pl.read_dataset(
+        edges, labels=write("l.csv", "id,label\na,2\nb,1\nd,x\n"), validation=write("v.csv", "c,2\n")
+    )
     assert data.classes.tolist() == ["1", "2", "x"]
     assert data.validation.tolist() == [-1, -1, 1, -1]
 

@@ -7,7 +7,7 @@ from tests.report.conftest import data_of
 from typer.testing import CliRunner
 
 from planetoid.cli import main
-from planetoid.record import write_record
+from planetoid.persistence import write_record
 
 FIT = ("fit", "--edges", "edges.csv", "--labels", "labels.csv", "--method", "lp", "--out", "model")
 

@@ -7,7 +7,7 @@ import pytest
 
 import planetoid as pl
 from planetoid.errors import DataError, PlanetoidWarning
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 from planetoid.report.nodes import encode_truth, node_table
 from planetoid.report.payload import shown_neighbours
 from planetoid.report.quality import measure_quality, wilson_interval

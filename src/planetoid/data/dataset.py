@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from planetoid.labels import as_classes, mask_labels
 from planetoid.parameters import Real, check_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from scipy import sparse
@@ -41,7 +42,7 @@ class Dataset:
         A row of zeros is a node without features.
     y : int32 array
         Code of each node's class in ``classes``; -1 where it is unknown.
-    classes : array
+    classes : array, or a sequence of labels
         The classes as they were given, usually strings or integers.
     validation : int32 array or None
         As ``y``, for nodes that may be used to stop or to choose, never to fit.
@@ -81,8 +82,9 @@ class Dataset:
     parent_rows: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.classes, np.ndarray):
-            object.__setattr__(self, "classes", as_classes(list(self.classes)))
+        classes = cast("npt.NDArray[Any] | Sequence[object]", self.classes)
+        if not isinstance(classes, np.ndarray):
+            object.__setattr__(self, "classes", as_classes(classes))
         n = self.graph.n_nodes
         for name in ("y", "validation"):
             given = getattr(self, name)
@@ -207,7 +209,9 @@ class Dataset:
             return planetoid_split(self.y, per_class, val, test, seed)
         if kind == "rate":
             if rate is None:
-                raise ParameterError("split('rate') requires rate, the share of each class that is labelled", parameter="rate")
+                raise ParameterError(
+                    "split('rate') requires rate, the share of each class that is labelled", parameter="rate"
+                )
             return rate_split(self.y, rate, n_val or 0, n_test, seed)
         raise ParameterError(f"kind must be 'public', 'random' or 'rate', got {kind!r}", parameter="kind")
 
@@ -286,6 +290,10 @@ class Dataset:
             f"{type(self).__name__}({self.name!r}, nodes={self.n_nodes:,}, edges={self.graph.n_edges:,}, "
             f"features={self.n_features:,}, classes={self.n_classes:,})"
         )
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return further rows for the description, of subclasses that hold more."""
+        return []
 
     def __str__(self) -> str:
         from planetoid.data.summary import describe

@@ -11,7 +11,9 @@ from planetoid.data.summary import DatasetCounts
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    from planetoid.data.dataset import Dataset, Features
+    from scipy import sparse
+
+    from planetoid.data.dataset import Dataset
 
 __all__ = ["find_issues"]
 
@@ -75,7 +77,7 @@ def _of_columns(data: Dataset) -> list[str]:
     return sentences
 
 
-def sparse_spread(X: Features) -> npt.NDArray[np.float64]:
+def sparse_spread(X: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Return the spread of each column of a sparse matrix per stored entry.
 
     Over all rows a rare word would vary little and every common one would seem to dominate it; over its own entries

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.data.dataset import Dataset
+from planetoid.data.files import DatasetFiles
 from planetoid.data.sources import ROLES, SourceFile
 from planetoid.errors import DataError, ParameterError
 from planetoid.graph import EdgeList, Graph
@@ -18,13 +19,10 @@ from planetoid.labels import UNLABELLED, encode
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
+    from planetoid.data.files import Column
     from planetoid.io.feature_table import FeatureBlocks, FeatureTable
 
 __all__ = ["read_dataset"]
-
-Column: TypeAlias = "str | int | None"
 
 
 def read_dataset(
@@ -43,7 +41,7 @@ def read_dataset(
     features_format: str | None = None,
     header: bool | Mapping[str, bool] | None = None,
 ) -> Dataset:
-    """Read a graph, features and labels from files, and align them by node id.
+    r"""Read a graph, features and labels from files, and align them by node id.
 
     The nodes are those with an edge and those with features, in natural order of their ids (``paper_9`` before
     ``paper_10``); feature columns are in the order of their names. The result therefore does not depend on the order
@@ -88,8 +86,8 @@ def read_dataset(
     >>> import tempfile, pathlib, planetoid as pl
     >>> with tempfile.TemporaryDirectory() as name:
     ...     folder = pathlib.Path(name)
-    ...     _ = (folder / "edges.csv").write_text("source,target\\na,b\\nb,c\\nd,c\\n")
-    ...     _ = (folder / "labels.csv").write_text("id,label\\na,red\\nd,blue\\n")
+    ...     _ = (folder / "edges.csv").write_text("source,target\na,b\nb,c\nd,c\n")
+    ...     _ = (folder / "labels.csv").write_text("id,label\na,red\nd,blue\n")
     ...     data = pl.read_dataset(edges=folder / "edges.csv", labels=folder / "labels.csv")
     >>> data.node_ids.tolist(), data.y.tolist(), data.classes.tolist()
     (['a', 'b', 'c', 'd'], [1, -1, -1, 0], ['blue', 'red'])
@@ -97,29 +95,32 @@ def read_dataset(
     ['red', 'red', 'blue', 'blue']
     """
     from planetoid.data.nodes import unite_nodes
-    from planetoid.io.edges import read_edges
 
     given = dict(zip(ROLES, (edges, features, labels, validation), strict=True))
     paths = {role: Path(path) for role, path in given.items() if path is not None}
     if "edges" not in paths and "features" not in paths:
         raise ParameterError("either edges or features are required", parameter="edges")
-    tables = _Tables(paths, id_column, features_format, header)
-    edge_ids, edge_list = None, EdgeList(np.empty(0, np.int64), np.empty(0, np.int64))
-    if "edges" in paths:
-        edge_ids, edge_list = read_edges(
-            paths["edges"],
-            source=source_column,
-            target=target_column,
-            weight=weight_column,
-            header=tables.header("edges"),
-        )
-    blocks = tables.read_features(ignore)
+    files = DatasetFiles(
+        paths,
+        source_column,
+        target_column,
+        weight_column,
+        id_column,
+        label_column,
+        ignore,
+        features_format,
+        header,
+    )
+    edge_ids, edge_list = files.read_edges() if "edges" in paths else (None, None)
+    blocks = files.read_features() if "features" in paths else None
     nodes = unite_nodes(edge_ids, blocks, paths.get("edges"))
-    if edge_ids is not None:
-        edge_list = EdgeList(nodes.edge_rows[edge_list.source], nodes.edge_rows[edge_list.target], edge_list.weight)
-    graph = Graph.from_rows(edge_list, nodes.ids, directed=directed)
+    graph = Graph.without_edges(nodes.ids)
+    if edge_list is not None:
+        rows = nodes.edge_rows
+        edge_list = EdgeList(rows[edge_list.source], rows[edge_list.target], edge_list.weight)
+        graph = Graph.from_rows(edge_list, nodes.ids, directed=directed)
     table = None if blocks is None else _in_order(blocks, graph)
-    y, held_out = (tables.read_labels(role, graph, label_column) for role in ("labels", "validation"))
+    y, held_out = (files.read_labels(role, graph) if role in paths else None for role in ("labels", "validation"))
     if y is not None and held_out is not None:
         _check_disjoint(paths, graph, y, held_out)
     codes, validation_codes, classes = _encode_both(y, held_out, graph.n_nodes)
@@ -137,87 +138,6 @@ def read_dataset(
     )
 
 
-class _Tables:
-    """The files, and what is known about their columns and headers."""
-
-    def __init__(
-        self,
-        paths: Mapping[str, Path],
-        id_column: Column,
-        features_format: str | None,
-        header: bool | Mapping[str, bool] | None,
-    ) -> None:
-        from planetoid.io.formats import format_of
-
-        self._paths, self._features_format = paths, features_format
-        self._is_table = dict.fromkeys(paths, True)
-        if "features" in paths:
-            self._is_table["features"] = format_of(paths["features"], features_format).is_table
-        self._headers = self._headers_by_role(header)
-        self._id_columns = self._id_columns_by_role(id_column)
-
-    def header(self, role: str) -> bool | None:
-        """Return whether a file has a header; ``None`` if that is to be detected."""
-        return self._headers.get(role)
-
-    def read_features(self, ignore: Sequence[str]) -> FeatureBlocks | None:
-        from planetoid.io.feature_table import read_feature_blocks
-
-        if ignore and not self._is_table.get("features", False):
-            raise ParameterError("ignore names columns of features, which must be a table", parameter="ignore")
-        if "features" not in self._paths:
-            return None
-        return read_feature_blocks(
-            self._paths["features"],
-            id_column=self._id_columns.get("features"),
-            ignore=tuple(ignore),
-            header=self.header("features"),
-            format=self._features_format,
-        )
-
-    def read_labels(self, role: str, graph: Graph, label_column: Column) -> npt.NDArray[np.object_] | None:
-        from planetoid.io.labels import read_labels
-
-        if role not in self._paths:
-            return None
-        labels: npt.NDArray[np.object_] = read_labels(
-            self._paths[role],
-            graph,
-            id_column=self._id_columns.get(role),
-            label_column=label_column,
-            header=self.header(role),
-        )
-        return labels
-
-    def _headers_by_role(self, header: bool | Mapping[str, bool] | None) -> dict[str, bool]:
-        if header is None or isinstance(header, bool):
-            tables = [role for role, is_table in self._is_table.items() if is_table]
-            return {} if header is None else dict.fromkeys(tables, header)
-        for role in header:
-            if role not in ROLES:
-                known = ", ".join(map(repr, ROLES))
-                raise ParameterError(f"header must be given for some of {known}, got {role!r}", parameter="header")
-            if not self._is_table.get(role, True):
-                raise ParameterError(f"{self._paths[role]} is no table and has no header", parameter="header")
-        return dict(header)
-
-    def _id_columns_by_role(self, id_column: Column) -> dict[str, Column]:
-        """Return the column of ids of each table; a name applies to the tables that have it."""
-        with_ids = [role for role, is_table in self._is_table.items() if is_table and role != "edges"]
-        if id_column is None or isinstance(id_column, int):
-            return dict.fromkeys(with_ids, id_column)
-        having = [role for role in with_ids if id_column in self._column_names(role)]
-        if not having and with_ids:
-            files = ", ".join(str(self._paths[role]) for role in with_ids)
-            raise DataError(f"there is no column {id_column!r} in {files}", parameter="id_column")
-        return dict.fromkeys(having, id_column)
-
-    def _column_names(self, role: str) -> Sequence[str]:
-        from planetoid.io.formats import open_table
-
-        return open_table(self._paths[role], self.header(role) is not False).names
-
-
 def _in_order(blocks: FeatureBlocks, graph: Graph) -> FeatureTable:
     """Return a row for each node, with columns by name, as a sparse matrix if most of it is zero."""
     return blocks.aligned(graph.ids, on_unknown="error").with_names_sorted().compact()
@@ -226,7 +146,7 @@ def _in_order(blocks: FeatureBlocks, graph: Graph) -> FeatureTable:
 def _check_disjoint(
     paths: Mapping[str, Path], graph: Graph, labels: npt.NDArray[np.object_], validation: npt.NDArray[np.object_]
 ) -> None:
-    both = np.flatnonzero(np.not_equal(labels, None) & np.not_equal(validation, None))
+    both = np.flatnonzero(_is_known(labels) & _is_known(validation))
     if len(both):
         raise DataError(
             f"{pluralize(len(both), 'node is', 'nodes are')} in {paths['labels']} and in "
@@ -240,7 +160,7 @@ def _encode_both(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32] | None, npt.NDArray[Any]]:
     """Return codes of labels and of validation labels, -1 where there is none, and the classes of both."""
     columns = [np.empty(0, dtype=object) if column is None else column for column in (labels, validation)]
-    rows = [np.flatnonzero(np.not_equal(column, None)) for column in columns]
+    rows = [np.flatnonzero(_is_known(column)) for column in columns]
     known = [label for column, some in zip(columns, rows, strict=True) for label in column[some].tolist()]
     if len({type(label) for label in known}) > 1:  # integers in one file and strings in the other
         known = [str(label) for label in known]
@@ -248,3 +168,7 @@ def _encode_both(
     y, held_out = (np.full(n_nodes, UNLABELLED, dtype=np.int32) for _ in columns)
     y[rows[0]], held_out[rows[1]] = np.split(codes, [len(rows[0])])
     return y, None if validation is None else held_out, classes
+
+
+def _is_known(labels: npt.NDArray[np.object_]) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.not_equal(labels, np.array(None, dtype=object)), dtype=bool)

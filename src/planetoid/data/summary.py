@@ -118,9 +118,8 @@ def describe(data: Dataset, counts: DatasetCounts | None = None) -> list[tuple[s
     if data.public is not None:
         sizes = [len(part) for part in (data.public.train, data.public.val, data.public.test)]
         rows.append(("split", "public: {:,} labelled, {:,} validation, {:,} test".format(*sizes)))
-    if data.origin:
-        rows.append(("origin", data.origin))
-    return rows
+    rows += data.details()
+    return rows if not data.origin else [*rows, ("origin", data.origin)]
 
 
 def class_sizes(data: Dataset) -> dict[str, int]:

@@ -16,7 +16,7 @@ from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 
 __all__ = ["NodeTable", "node_table"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.io.model_files import as_plain
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 from planetoid.registry import CLASSES
 from planetoid.report.curves import training_charts
 from planetoid.report.drawing import reliability_chart

@@ -12,7 +12,7 @@ from planetoid.errors import DataError, ParameterError
 from planetoid.estimator import GraphClassifier
 from planetoid.evaluation.results import versions
 from planetoid.graph import Graph
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 from planetoid.report import sections
 from planetoid.report.layout import map_places, map_rows, what_is_mapped
 from planetoid.report.nodes import NodeTable, node_table
@@ -55,7 +55,7 @@ def write_report(
         Of the file, which appears as a whole or not at all.
     model : fitted estimator
     record : FitRecord, optional
-        Tells what the model was fitted on; ``planetoid.record.read_record``
+        Tells what the model was fitted on; ``planetoid.persistence.read_record``
         reads it from a model's folder. Without it there are no labels to mark,
         and nothing can be measured, for the labels that were learned from are
         unknown.
