@@ -2,8 +2,8 @@
 
 A diagnostic has one or two plain sentences (``message``, ``hint``), says in fields where the problem is (``path``,
 ``line``, ``column``, ...), and names in :class:`Fix` objects the parameters that would solve it. Whoever shows it
-decides how these are written: ``str(error)`` for Python, :meth:`Diagnostic.render` with another spelling for the command
-line, where ``header=True`` is an option::
+decides how these are written: ``str(error)`` for Python, :meth:`Diagnostic.render` with another spelling for the
+command line, where a parameter is an option::
 
     >>> error = DataError("the folder holds a model", path="m", fix=Fix("overwrite", True, "to replace it"))
     >>> str(error)
@@ -11,14 +11,17 @@ line, where ``header=True`` is an option::
     >>> error.render(lambda fix: {"overwrite": "--force"}.get(fix.parameter))
     'm: the folder holds a model; pass --force to replace it'
 
-A warning is raised with the same fields: ``warnings.warn(PlanetoidWarning("...", path=path), stacklevel=2)``.
+A warning has the same fields; ``warn(PlanetoidWarning("...", path=path))`` attributes it to the caller's line.
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 __all__ = [
     "DataError",
@@ -29,7 +32,10 @@ __all__ = [
     "ParameterError",
     "PlanetoidError",
     "PlanetoidWarning",
+    "warn",
 ]
+
+PACKAGE_FOLDER = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -162,3 +168,13 @@ class DatasetNotFoundError(PlanetoidError, FileNotFoundError):
 
 class PlanetoidWarning(Diagnostic, UserWarning):
     """Something was repaired, dropped or ignored; the message has the count."""
+
+
+def warn(warning: PlanetoidWarning) -> None:
+    """Issue a warning that points to the line outside of this library from which it was called."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(warning, stacklevel=level - 1)

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planetoid.cli.console import check_output, counted, print_json, tell
-from planetoid.cli.options import AsJson, Force, Quiet
+from planetoid.cli.console import print_json, print_message
+from planetoid.cli.options import AsJson, Force, Model, Quiet
+from planetoid.cli.outputs import check_output_file
 from planetoid.errors import DataError
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
 
@@ -20,12 +25,12 @@ __all__ = ["report"]
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="Folder that `planetoid fit` wrote.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
+    model: Model,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.", metavar="FILE")] = Path("report.html"),
     truth: Annotated[
         Path | None,
         typer.Option(
-            help="Labels to measure on: a table of id and label. Nodes that were learned from are left out.",
+            help="Labels to test on: a table of id and label. Training nodes are excluded.",
             show_default=False,
             metavar="FILE",
         ),
@@ -33,45 +38,44 @@ def report(
     edges: Annotated[
         Path | None,
         typer.Option(
-            help="Edges to find neighbours by, if the model's folder does not have them.",
+            help="Edges, if the model's folder does not hold the graph.",
             show_default=False,
             metavar="FILE",
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default=False)] = None,
     points: Annotated[
-        int, typer.Option(min=1, help="Nodes on the map; of more, a sample with every labelled one.")
+        int, typer.Option(min=1, help="Largest number of nodes on the map; of more, a sample with all labelled ones.")
     ] = 100_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the map: the same seed, the same file.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Threads for the map.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the map.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of threads for the map.")] = 1,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a report on a model: one HTML file to look at, to search in and to pass on.
+    """Write a report on a model: one HTML file that needs no network.
 
-    It has a map of the nodes, accuracy and calibration where classes are known
-    that were not learned from, training curves, and which nodes to label next.
-    It needs no network.
+    It has a map of the nodes with search, accuracy and calibration on labels
+    that the model was not trained on, training curves, and which nodes to
+    label next.
 
-    Example: [bold]planetoid report model/ --out report.html[/bold]
-
-    With labels to measure on: [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
+    For example:
+      [bold]planetoid report model/ --out report.html[/bold]
+      [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
     """
-    check_output(out, force=force)
-    began = perf_counter()
-    from planetoid.persistence import load
-    from planetoid.record import read_record
+    check_output_file(out, force=force)
+    start = perf_counter()
+    from planetoid.persistence import load, read_record
     from planetoid.report import write_report
 
     fitted, record = load(model), read_record(model)
     if record is None:
-        tell(
-            f"{model} has no record of its fit, so the report lacks labels, accuracy and the command; "
-            "`planetoid fit` writes one",
+        print_message(
+            f"{model} has no record of its fit, so the report has no labels, accuracy and command; "
+            "planetoid fit writes one",
             quiet=quiet,
         )
-    told = write_report(
+    summary = write_report(
         out,
         fitted,
         record=record,
@@ -84,25 +88,25 @@ def report(
         overwrite=force,
         verbose=int(not quiet),
     )
-    told["seconds"] = round(perf_counter() - began, 3)
-    tell(_in_words(told), quiet=quiet)
+    summary["seconds"] = round(perf_counter() - start, 3)
+    print_message(_in_words(summary), quiet=quiet)
     if as_json:
-        print_json(told)
+        print_json(summary)
     else:
-        print(told["path"])  # noqa: T201
+        print(summary["path"])  # noqa: T201
 
 
-def _labels(path: Path, ids: NodeIds) -> Any:
+def _labels(path: Path, ids: NodeIds) -> npt.NDArray[np.object_]:
     from planetoid.io import read_labels
 
-    labels = read_labels(path, ids)
+    labels: npt.NDArray[np.object_] = read_labels(path, ids)
     if all(label is None for label in labels):
-        raise DataError(f"{path}: no node of the model has a label there")
+        raise DataError("no node of the model has a label in the file", path=path)
     return labels
 
 
 def _graph(path: Path, ids: NodeIds) -> Graph:
-    """Read edges with ids as the model has them: what is written as integers may be text to it."""
+    """Read edges with ids of the model's type: integers in the file may be strings in the model."""
     from planetoid.graph import Graph
 
     graph = Graph.from_file(path)
@@ -112,10 +116,10 @@ def _graph(path: Path, ids: NodeIds) -> Graph:
     return graph
 
 
-def _in_words(told: dict[str, Any]) -> str:
-    shown = "" if told["points"] == told["nodes"] else f" ({told['points']:,} on the map)"
-    right = ""
-    if told["accuracy"] is not None:
-        right = f", accuracy {100 * told['accuracy']:.1f} % on {told['measured_on']:,} {told['protocol']}"
-    nodes = counted(told["nodes"], "node")
-    return f"Report on {nodes}{shown}{right}: {told['bytes'] / 1e6:.1f} MB in {told['seconds']:.1f} s"
+def _in_words(summary: dict[str, Any]) -> str:
+    shown = "" if summary["points"] == summary["nodes"] else f" ({summary['points']:,} on the map)"
+    tested = ""
+    if summary["accuracy"] is not None:
+        tested = f", accuracy {100 * summary['accuracy']:.1f} % on {summary['measured_on']:,} {summary['protocol']}"
+    size = f"{summary['bytes'] / 1e6:.1f} MB in {summary['seconds']:.1f} s"
+    return f"Report on {pluralize(summary['nodes'], 'node')}{shown}{tested}: {size}"

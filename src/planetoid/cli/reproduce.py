@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from planetoid.cli.console import output_folder, print_json, print_table, tell
+from planetoid.cli.console import print_json, print_message, print_table
+from planetoid.cli.outputs import make_output_folder
 
 __all__ = ["reproduce"]
 
@@ -45,7 +46,7 @@ def reproduce(
     unknown = [part for part in wanted if part not in PARTS]
     if unknown:
         raise ParameterError(f"there is no part {unknown[0]!r}; it is one of {', '.join(PARTS)}, or all")
-    folder = output_folder(out / "quick" if quick else out)
+    folder = make_output_folder(out / "quick" if quick else out)
     lists = _lists(full, quick)
     answers = []
     for part in wanted:
@@ -54,7 +55,7 @@ def reproduce(
             part, runs=min(runs, 1) if quick else runs, jobs=jobs, out=folder, quick=quick, lists=lists,
             verbose=not quiet,
         )  # fmt: skip
-        tell(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
+        print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
         if as_json:
             answers += as_record(figures)
         elif not figures:
@@ -68,8 +69,8 @@ def reproduce(
 def _lists(full: bool, quick: bool) -> str:
     """Return the lists of table 4: DIEL where its files are, else made ones of some size."""
     from planetoid import datasets
-    from planetoid.cli.datasets import whereabouts
+    from planetoid.cli.datasets import find_folder
 
-    if not quick and whereabouts(datasets.info("diel"), None) is not None:
+    if not quick and find_folder(datasets.info("diel"), None) is not None:
         return "diel"
     return "0.01" if quick else "1" if full else "0.1"

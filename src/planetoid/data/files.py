@@ -54,7 +54,7 @@ class DatasetFiles:
 
     def read_edges(self) -> tuple[NodeIds, EdgeList]:
         """Return the ids that occur in the edges, and the edges as row numbers."""
-        from planetoid.io.edges import read_edges
+        from planetoid.io import read_edges
 
         return read_edges(
             self.paths["edges"],
@@ -66,19 +66,19 @@ class DatasetFiles:
 
     def read_features(self) -> FeatureBlocks:
         """Return the features in file order."""
-        from planetoid.io.feature_table import read_feature_blocks
+        from planetoid.io import read_feature_blocks
 
         return read_feature_blocks(
             self.paths["features"],
             id_column=self._id_column_of("features"),
-            ignore=tuple(self.ignore),
+            names=self._feature_names(),
             header=self._has_header("features"),
             format=self.features_format,
         )
 
     def read_labels(self, role: str, graph: Graph | None) -> npt.NDArray[np.object_]:
         """Return the label of each node of the graph, ``None`` for unlabelled nodes."""
-        from planetoid.io.labels import read_labels
+        from planetoid.io import read_labels
 
         labels: npt.NDArray[np.object_] = read_labels(
             self.paths[role],
@@ -129,6 +129,20 @@ class DatasetFiles:
             files = ", ".join(str(self.paths[other]) for other in with_ids)
             raise DataError(f"there is no column {self.id_column!r} in {files}", parameter="id_column")
         return None
+
+    def _feature_names(self) -> list[str] | None:
+        """Return the columns of features without the ignored ones, ``None`` for all."""
+        from planetoid.io.column_roles import feature_columns, find_id_column
+        from planetoid.io.formats import open_table
+
+        if not self.ignore:
+            return None
+        table = open_table(self.paths["features"], header=True)
+        for name in self.ignore:
+            if name not in table.names:
+                raise DataError(f"there is no column {name!r} to ignore", path=table.path, parameter="ignore")
+        node = find_id_column(table, self._id_column_of("features"))
+        return [table.names[number] for number in feature_columns(table, node, self.ignore)]
 
     def _column_names(self, role: str) -> Sequence[str]:
         from planetoid.io.formats import open_table

@@ -20,6 +20,7 @@ __all__ = ["find_issues"]
 FEW_LABELS = 5  # per class
 MAX_CLASSES_SHOWN = 5
 WIDE = 1000.0  # ratio of a column's spread to the median at which it dominates all others
+NO_GRAPH = "methods that do not use features predict the class prior there"
 NEAR_CHANCE = 1.5  # ratio of the homophily to that of a random graph
 
 
@@ -33,11 +34,10 @@ def _of_graph(data: Dataset, counts: DatasetCounts) -> list[str]:
     features = data.source("features")
     isolated = counts.isolated - (features.n_without_edge if features else 0)  # reading them gave a warning
     if data.source("edges") is not None and isolated > 0:
-        sentences.append(f"{_have(isolated)} no edge to another node: the graph carries no information about them.")
+        sentences.append(f"{_have(isolated)} no edge to another node: {NO_GRAPH}.")
     if counts.unreachable:
         sentences.append(
-            f"{pluralize(counts.unreachable, 'node')} cannot be reached from any labelled node: methods that do not use "
-            "features predict the class prior there."
+            f"{pluralize(counts.unreachable, 'node')} cannot be reached from any labelled node: {NO_GRAPH}."
         )
     return sentences
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from planetoid.errors import DataError, Fix, PlanetoidWarning
+from planetoid.errors import DataError, Fix, PlanetoidWarning, warn
 from planetoid.ids import NodeIds
 from planetoid.io.encode import integers_if_canonical
 from planetoid.io.node_order import sorted_ids
@@ -72,12 +71,11 @@ def _check_overlap(features: FeatureBlocks, known: pa.Array, described: pa.Array
             hint="check that this is the right file and the right id column",
             fix=Fix("id_column") if features.has_ids else (),
         )
-    warnings.warn(
+    warn(
         PlanetoidWarning(
             f"{len(new):,} of {len(described):,} rows belong to nodes without an edge, the first to {first!r}",
             path=features.path,
-        ),
-        stacklevel=4,
+        )
     )
 
 

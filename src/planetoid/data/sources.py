@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from planetoid.utils.hashing import sha256_of_file
-
 __all__ = ["ROLES", "SourceFile"]
 
 ROLES = ("edges", "features", "labels", "validation")
@@ -32,4 +30,6 @@ class SourceFile:
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the file, computed on first use."""
+        from planetoid.utils.hashing import sha256_of_file
+
         return sha256_of_file(self.path)

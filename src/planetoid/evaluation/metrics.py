@@ -1,50 +1,108 @@
-"""How good predictions are."""
+"""Metrics of predicted labels, probabilities and rankings."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from planetoid.datasets.lists import recall_of_pairs
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError
+from planetoid.parameters import Integer, check_parameters
 
-__all__ = ["accuracy", "expected_calibration_error", "macro_f1", "recall_at_k"]
+__all__ = ["CalibrationBin", "accuracy", "calibration_bins", "expected_calibration_error", "macro_f1", "recall_at_k"]
+
+Confidence = npt.NDArray[np.floating[Any]]
 
 
 def accuracy(truth: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
-    """Return the share of predictions that are right.
+    """Return the share of correct predictions.
 
     >>> accuracy(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.75
     """
-    right, guessed = _paired(truth, predicted)
-    return float((right == guessed).mean())
+    true, guessed = _paired(truth, predicted)
+    return float((true == guessed).mean())
 
 
 def macro_f1(truth: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
-    """Return the mean F1 of the classes that occur in the truth, each counting the same.
+    """Return the unweighted mean of the F1 scores of the classes that occur in ``truth``.
 
-    A class that is predicted but never true lowers the F1 of the true ones; it has none of its own.
+    A class that is predicted but does not occur lowers the F1 of the others; it has no term of its own.
 
     >>> round(macro_f1(["a", "a", "a", "b"], ["a", "a", "a", "a"]), 4)  # a: 6/7, b: 0
     0.4286
     """
     from sklearn.metrics import f1_score
 
-    right, guessed = _paired(truth, predicted)
-    return float(f1_score(right, guessed, labels=np.unique(right), average="macro", zero_division=0.0))
+    true, guessed = _paired(truth, predicted)
+    return float(f1_score(true, guessed, labels=np.unique(true), average="macro", zero_division=0.0))
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Predictions of similar confidence.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the bin; ``low`` is exclusive, ``high`` inclusive.
+    count : int
+        Number of predictions.
+    confidence : float
+        Mean probability of the predicted class.
+    accuracy : float
+        Share of correct predictions.
+    """
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    accuracy: float
+
+
+def calibration_bins(correct: npt.ArrayLike, confidence: npt.ArrayLike, n_bins: int = 15) -> list[CalibrationBin]:
+    """Group predictions into bins of equal width by confidence; empty bins are left out.
+
+    Parameters
+    ----------
+    correct : bool array of shape (n,)
+        Whether each prediction is correct.
+    confidence : array of shape (n,)
+        Probability of the predicted class.
+    n_bins : int
+
+    Examples
+    --------
+    >>> calibration_bins([True, False, True], [0.55, 0.6, 0.95], n_bins=10)[0].accuracy
+    0.5
+    """
+    right, sure = np.asarray(correct, dtype=bool), np.asarray(confidence)
+    number = _bin_numbers(sure, n_bins)
+    counts = np.bincount(number, minlength=n_bins)
+    total_confidence, hits = (np.bincount(number, weights=values, minlength=n_bins) for values in (sure, right))
+    return [
+        CalibrationBin(
+            low=k / n_bins,
+            high=(k + 1) / n_bins,
+            count=int(counts[k]),
+            confidence=float(total_confidence[k] / counts[k]),
+            accuracy=float(hits[k] / counts[k]),
+        )
+        for k in np.flatnonzero(counts).tolist()
+    ]
 
 
 def expected_calibration_error(
     truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: npt.ArrayLike, n_bins: int = 15
 ) -> float:
-    """Return how far confidence and accuracy lie apart (Guo et al., 2017): 0 is perfect.
+    """Return the expected calibration error (Guo et al., 2017); 0 is perfect.
 
-    Predictions are put into bins of equal width by the probability of the
-    predicted class; the error is the mean distance between that probability
-    and the accuracy of a bin, weighted by its size.
+    Predictions are binned by the probability of the predicted class. The error is the mean absolute difference
+    between confidence and accuracy of a bin, weighted by the size of the bin.
 
     Parameters
     ----------
@@ -56,31 +114,30 @@ def expected_calibration_error(
 
     Examples
     --------
-    Four times 75 % sure, and three times right:
+    Four predictions with probability 0.75, three of them correct, then one:
 
-    >>> sure = [[0.75, 0.25]] * 4
-    >>> expected_calibration_error(["a", "a", "a", "b"], sure, ["a", "b"])
+    >>> probabilities = [[0.75, 0.25]] * 4
+    >>> expected_calibration_error(["a", "a", "a", "b"], probabilities, ["a", "b"])
     0.0
-    >>> expected_calibration_error(["b", "b", "a", "b"], sure, ["a", "b"])
+    >>> expected_calibration_error(["b", "b", "a", "b"], probabilities, ["a", "b"])
     0.5
     """
-    if n_bins < 1:
-        raise ParameterError(f"n_bins={n_bins}; at least one bin is needed")
     table, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(classes)
     if table.ndim != 2 or table.shape[1] != len(labels):
-        raise DataError(f"probabilities have the shape {table.shape}; it must be (n, {len(labels)}), a column a class")
-    right, guessed = _paired(truth, labels[table.argmax(axis=1)])
+        raise DataError(
+            f"probabilities have shape {table.shape}, expected (n, {len(labels)}): one column per class",
+            parameter="probabilities",
+        )
+    true, guessed = _paired(truth, labels[table.argmax(axis=1)])
     confidence = table.max(axis=1)
-    bins = np.clip(np.ceil(confidence * n_bins).astype(np.int64) - 1, 0, n_bins - 1)  # (0, 1/n], (1/n, 2/n], ...
-    surplus = np.bincount(bins, weights=(right == guessed) - confidence, minlength=n_bins)
-    return float(np.abs(surplus).sum() / len(right))
+    surplus = np.bincount(_bin_numbers(confidence, n_bins), weights=(true == guessed) - confidence, minlength=n_bins)
+    return float(np.abs(surplus).sum() / len(true))
 
 
 def recall_at_k(scores: npt.ArrayLike, truth: npt.ArrayLike, k: int, *, n_true: int | None = None) -> float:
-    """Return the share of the true (item, category) pairs among the ``k`` best-scored pairs.
+    """Return the share of the true (item, category) pairs among the ``k`` pairs with the highest scores.
 
-    Pairs that tie at the k-th place count by the share of them that fits in,
-    so that no order of the rows is better than another.
+    Pairs tied at rank k count fractionally, so that the result does not depend on the order of the rows.
 
     Parameters
     ----------
@@ -88,31 +145,38 @@ def recall_at_k(scores: npt.ArrayLike, truth: npt.ArrayLike, k: int, *, n_true: 
     truth : array of shape (n_pairs, 2)
         Row and column of each true pair.
     k : int
-        The paper's table 4 has 240,000.
+        240,000 in the paper's Table 4.
     n_true : int, optional
-        How many true pairs there are, if some of them have no row.
+        Number of true pairs, if some of them have no row.
 
     Examples
     --------
     >>> scores = [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]
-    >>> recall_at_k(scores, [[0, 0], [1, 1], [2, 1]], k=2)  # the pair (2, 1) is not among the two best
+    >>> recall_at_k(scores, [[0, 0], [1, 1], [2, 1]], k=2)  # the pair (2, 1) is not in the top two
     0.6666666666666666
     """
+    check_parameters("recall_at_k", {"k": k}, {"k": Integer(1)})
     table, pairs = np.asarray(scores), np.asarray(truth, dtype=np.int64).reshape(-1, 2)
     if table.ndim != 2:
-        raise DataError(f"scores have the shape {table.shape}; it must be (n_items, n_categories)")
-    if k < 1:
-        raise ParameterError(f"k={k}; it is a number of pairs, at least 1")
-    wanted = len(pairs) if n_true is None else n_true
-    if wanted < max(len(pairs), 1):
-        raise DataError(f"there are {wanted} true pairs, but recall needs one at least and truth has {len(pairs)}")
-    return recall_of_pairs(table.ravel(), pairs[:, 0] * table.shape[1] + pairs[:, 1], k, wanted)
+        raise DataError(f"scores have shape {table.shape}, expected (n_items, n_categories)", parameter="scores")
+    total = len(pairs) if n_true is None else n_true
+    if total < max(len(pairs), 1):
+        raise DataError(f"n_true must be >= 1 and >= the {len(pairs)} pairs in truth, got {total}", parameter="n_true")
+    return recall_of_pairs(table.ravel(), pairs[:, 0] * table.shape[1] + pairs[:, 1], k, total)
+
+
+def _bin_numbers(confidence: Confidence, n_bins: int) -> npt.NDArray[np.int64]:
+    """Return the bin of each confidence: (0, 1/n], (1/n, 2/n], ..."""
+    check_parameters("calibration", {"n_bins": n_bins}, {"n_bins": Integer(1)})
+    return np.clip(np.ceil(confidence * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
 
 
 def _paired(truth: npt.ArrayLike, predicted: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    right, guessed = np.asarray(truth), np.asarray(predicted)
-    if right.shape != guessed.shape or right.ndim != 1:
-        raise DataError(f"{right.shape} true labels and {guessed.shape} predictions; there must be one for one")
-    if len(right) == 0:
-        raise DataError("there is no node to measure on")
-    return right, guessed
+    true, guessed = np.asarray(truth), np.asarray(predicted)
+    if true.shape != guessed.shape or true.ndim != 1:
+        raise DataError(
+            f"truth has shape {true.shape} and predicted has shape {guessed.shape}; expected one prediction per node"
+        )
+    if len(true) == 0:
+        raise DataError("there are no nodes to evaluate on")
+    return true, guessed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from planetoid.io.edges import read_edges as read_edges
+    from planetoid.io.feature_table import read_feature_blocks as read_feature_blocks
     from planetoid.io.features import FeatureTable as FeatureTable
     from planetoid.io.features import iter_features as iter_features
     from planetoid.io.features import read_features as read_features
@@ -16,11 +17,12 @@ _WHERE = {
     "FeatureTable": "planetoid.io.features",
     "iter_features": "planetoid.io.features",
     "read_edges": "planetoid.io.edges",
+    "read_feature_blocks": "planetoid.io.feature_table",
     "read_features": "planetoid.io.features",
     "read_labels": "planetoid.io.labels",
 }
 
-__all__ = ["FeatureTable", "iter_features", "read_edges", "read_features", "read_labels"]
+__all__ = ["FeatureTable", "iter_features", "read_edges", "read_feature_blocks", "read_features", "read_labels"]
 
 
 def __getattr__(name: str) -> Any:

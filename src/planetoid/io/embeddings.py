@@ -12,9 +12,10 @@ from planetoid.errors import DataError
 from planetoid.ids import NodeIds
 from planetoid.utils.atomic import atomic_write
 
-__all__ = ["write_embedding"]
+__all__ = ["EMBEDDING_SUFFIXES", "write_embedding"]
 
 TEXT_SUFFIXES = (".w2v", ".txt", ".vec")
+EMBEDDING_SUFFIXES = (".npz", ".parquet", *TEXT_SUFFIXES)
 
 
 def write_embedding(path: str | Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:

@@ -17,10 +17,7 @@ from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.ids import NodeIds
 from planetoid.io.encode import IdEncoder, integers_if_canonical
 from planetoid.io.features import _as_array, _open, _placed
-from planetoid.io.formats import format_of
 from planetoid.io.match import refuse_twice
-from planetoid.io.readers import feature_columns, find_id_column
-from planetoid.io.table import open_table
 
 __all__ = ["FeatureBlocks", "FeatureTable", "read_feature_blocks"]
 
@@ -95,19 +92,12 @@ def read_feature_blocks(
     path: str | Path,
     *,
     id_column: str | int | None = None,
-    ignore: Sequence[str] = (),
+    names: Sequence[str | int] | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002
 ) -> FeatureBlocks:
     """Read a file of features in file order."""
-    path, names = Path(path), None
-    if ignore and format_of(path, format).is_table:
-        table = open_table(path, True)
-        for name in ignore:
-            if name not in table.names:
-                raise DataError(f"no column {name!r} to ignore", path=path)
-        node = find_id_column(table, id_column)
-        names = [table.names[number] for number in feature_columns(table, node, ignore)]
+    path = Path(path)
     reader = _open(path, id_column, names, None, header, None, format)
     parts, blocks = [], []
     for piece in reader.pieces():

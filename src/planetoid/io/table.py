@@ -16,7 +16,22 @@ import pyarrow.compute as pc
 from planetoid.errors import DataError
 from planetoid.io.files import is_parquet
 
-__all__ = ["Batch", "Table", "open_table"]
+__all__ = ["Batch", "Records", "Table", "open_table"]
+
+
+class Records:
+    """Records that an error can point to."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    def line(self, row: int) -> int | None:
+        """Return the line of a record, counted from 1."""
+        return None
+
+    def place(self, row: int) -> str:
+        """Return the line in words."""
+        return f"line {self.line(row)}"
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,18 @@ class SavedModel:
         except (KeyError, TypeError, ValueError) as error:
             raise self._damaged(f"its classes cannot be read ({error})") from None
 
+    @property
+    def n_features(self) -> int | None:
+        """Number of features that the model was fitted on, ``None`` if on none."""
+        features = self._features()
+        return None if features is None else int(features["count"])
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of these features, ``None`` if they had none."""
+        features = self._features()
+        return None if features is None else features["names"]
+
     @cached_property
     def node_ids(self) -> NodeIds:
         """Ids of the fitted nodes, in row order."""
@@ -101,6 +113,12 @@ class SavedModel:
         from planetoid.persistence.loading import load
 
         return load(self.path, **overrides)
+
+    def _features(self) -> Document | None:
+        features = self.document.get("features")
+        if features is not None and (not isinstance(features, dict) or not {"count", "names"} <= features.keys()):
+            raise self._damaged("its features cannot be read")
+        return features
 
     def _read(self, prefix: str) -> Tensors:
         """Read some tensors; the checksum of the file is compared the first time."""

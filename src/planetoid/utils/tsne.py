@@ -1,0 +1,107 @@
+"""Maps of vectors in the plane by t-SNE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.utils.progress import progress
+
+if TYPE_CHECKING:
+    from openTSNE.nearest_neighbors import KNNIndex
+
+__all__ = ["tsne_map"]
+
+PERPLEXITY = 30.0
+EXACT_UP_TO = 20_000  # rows; above, neighbours are approximate (Annoy)
+BARNES_HUT_UP_TO = 8_000  # rows; above, interpolation on a grid (FIt-SNE) is faster
+ITERATIONS_PER_UPDATE = 25  # of the progress bar
+
+
+def tsne_map(
+    vectors: npt.NDArray[np.floating[Any]],
+    *,
+    metric: Literal["euclidean", "cosine"] = "euclidean",
+    early_exaggeration_iter: int = 250,
+    n_iter: int = 500,
+    theta: float = 0.5,
+    seed: int = 0,
+    n_jobs: int = 1,
+    verbose: int = 0,
+) -> npt.NDArray[np.float64]:
+    """Return coordinates of shape (n, 2) for n vectors, by t-SNE with perplexity 30 or less.
+
+    The same seed gives the same map, for any ``n_jobs``.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, dimension)
+    metric : {"euclidean", "cosine"}
+    early_exaggeration_iter, n_iter : int
+        Iterations with and without exaggerated attraction.
+    theta : float
+        Accuracy of the repulsive forces where they are summed by a tree; 0 is exact.
+    seed : int
+    n_jobs : int
+        Threads.
+    verbose : int
+        Whether to show a progress bar on a terminal.
+
+    Examples
+    --------
+    >>> corners = np.repeat(np.eye(3), 20, axis=0) + np.random.default_rng(0).normal(0, 0.05, (60, 3))
+    >>> tsne_map(corners).shape
+    (60, 2)
+    """
+    n = len(vectors)
+    if n < 4 or not np.ptp(vectors, axis=0).any():
+        return _circle(n)
+    from openTSNE import TSNE
+    from openTSNE.affinity import PerplexityBasedNN
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # one order of summation, whatever the number of cores
+        start = _start(vectors, seed)
+    index = _neighbour_index(vectors, metric, seed, n_jobs)
+    affinities = PerplexityBasedNN(knn_index=index, perplexity=min(PERPLEXITY, (n - 1) / 3), n_jobs=n_jobs)
+    with progress("t-SNE", early_exaggeration_iter + n_iter, verbose) as advance:
+        layout = TSNE(
+            early_exaggeration_iter=early_exaggeration_iter,
+            n_iter=n_iter,
+            initialization=start,
+            negative_gradient_method="bh" if n <= BARNES_HUT_UP_TO else "fft",
+            theta=theta,
+            random_state=seed,
+            n_jobs=n_jobs,
+            callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE)] if verbose else None,
+            callbacks_every_iters=ITERATIONS_PER_UPDATE,
+        ).fit(affinities=affinities)
+    return np.asarray(layout, dtype=np.float64)
+
+
+def _start(vectors: npt.NDArray[np.floating[Any]], seed: int) -> npt.NDArray[np.float64]:
+    """Return the two principal components, scaled down, with a little noise that separates duplicates."""
+    from openTSNE.initialization import pca
+
+    if vectors.shape[1] < 2:
+        vectors = np.column_stack([vectors, np.zeros(len(vectors), dtype=vectors.dtype)])
+    return np.asarray(pca(vectors, random_state=seed), dtype=np.float64)
+
+
+def _neighbour_index(vectors: npt.NDArray[np.floating[Any]], metric: str, seed: int, n_jobs: int) -> KNNIndex:
+    from openTSNE.nearest_neighbors import Annoy, Sklearn
+
+    n = len(vectors)
+    count = min(n - 1, int(3 * min(PERPLEXITY, (n - 1) / 3)))
+    if n <= EXACT_UP_TO:
+        return Sklearn(vectors, count, metric, n_jobs=n_jobs, random_state=seed, knn_kwargs={"algorithm": "brute"})
+    # One thread: Annoy gives each thread a generator of its own, so another number of threads gives another map.
+    return Annoy(vectors, count, metric, n_jobs=1, random_state=seed)
+
+
+def _circle(n: int) -> npt.NDArray[np.float64]:
+    """Return coordinates for vectors that are all the same."""
+    angle = 2 * np.pi * np.arange(n) / max(n, 1)
+    return np.column_stack([np.cos(angle), np.sin(angle)])
