@@ -26,7 +26,7 @@ import numpy as np
 
 import planetoid as pl
 from planetoid.errors import PlanetoidWarning
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 from planetoid.report import write_report
 
 RESULTS = Path(__file__).parent / "results" / "report.json"

@@ -29,7 +29,7 @@ def baselines() -> str:
     from planetoid.registry import CLASSES
 
     found = _read(RESULTS / "baselines.json")["methods"]
-    names = {short: f"`{cls}`" for cls, (short, _) in CLASSES.items()}
+    names = {info.name: f"`{cls}`" for cls, info in CLASSES.items()}
     order = [name for name in names if name in found] + [name for name in found if name not in names]
     rows = [
         [names.get(name, _variant(name, names)), *(_cell(found[name].get(key)) for key in DATA_SETS)] for name in order

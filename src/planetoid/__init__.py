@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
     from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
+    from planetoid.data.dataset import Dataset as Dataset
+    from planetoid.data.reading import read_dataset as read_dataset
     from planetoid.engine.contexts import Contexts as Contexts
     from planetoid.errors import DataError as DataError
     from planetoid.errors import DatasetNotFoundError as DatasetNotFoundError
@@ -66,6 +68,7 @@ _WHERE = {
     "DatasetNotFoundError": "planetoid.errors",
     "EarlyStopping": "planetoid.training.callbacks",
     "Encoder": "planetoid.training.settings",
+    "Dataset": "planetoid.data.dataset",
     "Graph": "planetoid.graph",
     "Network": "planetoid.training.settings",
     "NotInductiveError": "planetoid.errors",
@@ -75,9 +78,10 @@ _WHERE = {
     "Training": "planetoid.training.settings",
     "load": "planetoid.persistence",
     "mask_labels": "planetoid.labels",
+    "read_dataset": "planetoid.data.reading",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",
-    **{name: module for name, (_, module) in CLASSES.items()},
+    **{name: info.module for name, info in CLASSES.items()},
 }
 
 __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]

@@ -1,4 +1,4 @@
-"""The one contract that every method follows."""
+"""The contract that every method follows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.checks import check_features, check_fit
 from planetoid.data.dataset import Dataset, Features
+from planetoid.data.types import FeaturesLike, GraphLike
 from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
 from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
-from planetoid.io.model_files import Tensors, as_plain, write_model
+from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
+from planetoid.labels import Labels
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
 from planetoid.presets import load_preset
 from planetoid.search_space import SearchSpace, Start
 from planetoid.utils.seeds import new_seed
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
     from typing_extensions import Self
 
 __all__ = ["EmbeddingMixin", "GraphClassifier", "InductiveClassifier"]
@@ -32,27 +35,29 @@ Probabilities = npt.NDArray[np.floating[Any]]
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all methods; a transductive one needs only :meth:`_fit`.
+    """Base class of all methods; a transductive one implements only :meth:`_fit`.
 
-    A subclass stores its parameters in ``__init__`` and says by the class
+    A subclass stores its parameters in ``__init__`` and declares in the class
     attributes below what it learns from.
 
     Attributes
     ----------
     classes_ : array
-        The labels, sorted.
+        The class labels, sorted.
     label_distributions_ : array of shape (n_nodes, n_classes)
-        Class probabilities of every node that was fitted.
+        Class probabilities of every fitted node.
     transduction_ : array of shape (n_nodes,)
-        The most probable label of each.
+        The most probable label of every fitted node.
+    node_ids_ : NodeIds
+        Ids of the fitted nodes, in row order.
     n_features_in_, feature_names_in_
-        As in scikit-learn, where features were given.
+        As in scikit-learn, if the method was fitted on features.
     """
 
     uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
     uses_graph: ClassVar[str] = "required"
     inductive: ClassVar[bool] = False
-    needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that are no plain data and no default can replace
+    needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that cannot be saved and that have no usable default
 
     constraints: ClassVar[Constraints] = {}  # what each parameter may be
     search_space: ClassVar[SearchSpace] = {}  # where ``tune`` looks for parameters
@@ -61,36 +66,43 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities
     node_ids_: NodeIds
-    _seed: int  # of this fit: random_state, or a fresh one where that is None
+    _seed: int  # of this fit: random_state, or a fresh one if that is None
 
     @classmethod
-    def from_preset(cls, name: str, **overrides: Any) -> Self:
-        """Return a new model with the parameters of a preset, for instance ``"paper/cora"``.
+    def from_preset(cls, name: str, **overrides: object) -> Self:
+        """Return a new model with the parameters of a preset, for example ``"paper/cora"``.
 
-        ``planetoid.presets.preset_names()`` lists them; ``overrides`` go before what the preset says.
+        ``planetoid.presets.preset_names()`` lists them; ``overrides`` take precedence over the preset.
         """
         model = cls()
         return model.set_params(**load_preset(name, cls.__name__).parameters).set_params(**overrides)
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name; ``contexts__q`` sets ``q`` of the parameter object ``contexts``."""
         for name, value in set_nested(self.get_params(deep=False), params, type(self).__name__).items():
             setattr(self, name, value)
         return self
 
-    def fit(self, X: Any = None, y: Any = None, *, graph: Any = None, validation: Any = None) -> Self:
+    def fit(
+        self,
+        X: FeaturesLike | Dataset | None = None,
+        y: Labels | None = None,
+        *,
+        graph: GraphLike | None = None,
+        validation: Labels | None = None,
+    ) -> Self:
         """Learn from a graph, features and the labels of a few nodes.
 
         Parameters
         ----------
         X : array, sparse matrix, DataFrame, Dataset or None
             One row per node, in graph order; a DataFrame whose index holds node ids is aligned by them. A row of
-            zeros is a node without features. A :class:`~planetoid.data.Dataset` holds all that follows too.
+            zeros is a node without features. A :class:`~planetoid.Dataset` replaces all four arguments.
         y : array or dict
-            One label per node, unlabelled as -1, ``None`` or NaN; or ``{node id: label}``.
+            One label per node (unlabelled: -1, ``None`` or NaN), or ``{node id: label}``.
         graph : Graph, or anything that ``Graph.of`` understands
         validation : array or dict, optional
-            Labels in the same form, for early stopping and calibration; never to fit.
+            Labels in the same form, for early stopping and calibration; never fitted.
         """
         name = type(self).__name__
         self._check_parameters()
@@ -107,34 +119,33 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if data.feature_names is not None:
                 self.feature_names_in_ = data.feature_names
         self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
-        self.label_distributions_ = self._settled(np.asarray(self._fit(data)), data)
+        self.label_distributions_ = self._normalized(np.asarray(self._fit(data)), data)
         return self
 
     def _check_parameters(self) -> None:
-        """Raise ``ParameterError`` for an invalid parameter; extended where two parameters depend on each other."""
+        """Raise ``ParameterError`` for an invalid parameter; a subclass adds checks across parameters."""
         check_parameters(type(self).__name__, self.get_params(deep=False), self.constraints)
 
     def _fit(self, data: Dataset) -> Probabilities:
-        """Learn, and return class probabilities of all nodes.
+        """Fit, and return class probabilities of all nodes.
 
-        A row of zeros (or NaN) says that nothing is known about that node.
+        A row of zeros (or NaN) means that nothing is known about the node.
         """
         raise NotImplementedError
 
-    def predict_proba(self, X: Any = None, *, nodes: Iterable[Hashable] | None = None) -> Probabilities:
+    def predict_proba(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> Probabilities:
         """Return class probabilities: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
         check_is_fitted(self, "label_distributions_")
         if X is not None:
             if nodes is not None:
-                raise DataError("give either X (new rows) or nodes (fitted ones), not both")
+                raise DataError("pass either X (new rows) or nodes (fitted nodes), not both")
             return self._predict_new(X)
-        if nodes is None:
-            return self.label_distributions_.copy()
-        return self.label_distributions_[self.node_ids_.known_rows(nodes)]
+        rows = slice(None) if nodes is None else self.node_ids_.known_rows(nodes)
+        return np.array(self.label_distributions_[rows])
 
-    def predict(self, X: Any = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
+    def predict(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
         """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
-        probabilities = self.predict_proba(X, nodes=nodes)  # first, for it says if nothing was fitted
+        probabilities = self.predict_proba(X, nodes=nodes)  # first: it raises if the model is not fitted
         return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
     @property
@@ -143,64 +154,73 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "label_distributions_")
         return self.classes_[self.label_distributions_.argmax(axis=1)]  # type: ignore[no-any-return]
 
-    def _predict_new(self, X: Any) -> Probabilities:
+    def _predict_new(self, X: FeaturesLike) -> Probabilities:
         raise _not_inductive(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "label_distributions_")  # a parameter such as lambda_ ends in _ too
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def save(self, path: str | Path, *, overwrite: bool = False, beside: Callable[[Path], None] | None = None) -> None:
-        """Write the fitted model to a folder, which ``planetoid.load`` reads back without the graph.
+    def save(
+        self, path: str | Path, *, overwrite: bool = False, extra_files: Callable[[Path], None] | None = None
+    ) -> None:
+        """Write the fitted model to a folder, from which ``planetoid.load`` reads it without the graph.
 
         The folder holds ``model.json`` (class, parameters, classes, features,
-        versions) and ``tensors.safetensors``; it appears as a whole or not at
-        all. Parameters that are no plain data (callbacks, an encoder) are left
-        out. Node ids are kept if they are integers or strings. ``beside``
-        is called with the folder before it appears, to put further files
-        into it.
+        versions) and ``tensors.safetensors``, and is written atomically.
+        Parameters that JSON cannot hold (callbacks, an encoder) are not saved.
+        Node ids must be integers or strings.
+
+        Parameters
+        ----------
+        path : str or Path
+        overwrite : bool
+            Replace an existing model.
+        extra_files : callable, optional
+            Called with the folder before it is renamed to ``path``, to write further files into it.
         """
         check_is_fitted(self, "label_distributions_")
         attributes, tensors = self._state()
-        parameters, left_out = {}, {}
+        parameters, not_saved = {}, {}
         for name, value in self.get_params(deep=False).items():
             try:
-                parameters[name] = as_plain(value.get_params() if isinstance(value, Parameters) else value)
+                parameters[name] = _plain_parameter(value)
             except TypeError:
-                left_out[name] = repr(value)
-        document = {
+                not_saved[name] = repr(value)
+        document: Document = {
             "class": type(self).__name__,
             "parameters": parameters,
-            "left_out": left_out,
+            "not_saved": not_saved,
             "classes": {"dtype": str(self.classes_.dtype), "labels": self._plain_classes()},
             "features": self._feature_schema(),
             "attributes": attributes,
         }
-        write_model(path, document, tensors, self.node_ids_, overwrite, beside)
+        write_model(path, document, tensors, self.node_ids_, overwrite, extra_files)
 
-    def _plain_classes(self) -> list[Any]:
-        labels: list[Any] = self.classes_.tolist()
+    def _plain_classes(self) -> list[Plain]:
+        labels: list[object] = self.classes_.tolist()
         for label in labels:
             if not isinstance(label, (str, int, float, np.generic)):
-                raise DataError(f"a class such as {label!r} cannot be saved; strings and numbers can")
+                raise DataError(f"a class such as {label!r} cannot be saved", hint="use strings or numbers as labels")
         return [as_plain(label) for label in labels]
 
-    def _feature_schema(self) -> dict[str, Any] | None:
+    def _feature_schema(self) -> Document | None:
         if not hasattr(self, "n_features_in_"):
             return None
         names = getattr(self, "feature_names_in_", None)
         return {"count": self.n_features_in_, "names": None if names is None else [str(name) for name in names]}
 
-    def _state(self) -> tuple[dict[str, Any], Tensors]:
-        """Return fitted attributes, those that are plain data and those that are arrays of numbers."""
-        told_apart = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_")
-        attributes, tensors = {}, self._tensors()
+    def _state(self) -> tuple[Document, Tensors]:
+        """Return the fitted attributes: those that JSON can hold, and numeric arrays."""
+        saved_separately = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_")
+        attributes: Document = {}
+        tensors = self._tensors()
         for name, value in vars(self).items():
-            if not name.endswith("_") or name in told_apart or name in self.get_params(deep=False):
+            if not name.endswith("_") or name in saved_separately or name in self.get_params(deep=False):
                 continue
             if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
                 tensors[f"attributes.{name}"] = value
@@ -208,34 +228,34 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             try:
                 attributes[name] = as_plain(value)
             except TypeError:
-                continue  # an object, which _tensors speaks for
+                continue  # an object, whose content _tensors returns
         return attributes, tensors
 
-    def _take_state(self, attributes: dict[str, Any], tensors: Tensors) -> None:
-        """Take back what :meth:`_state` returned."""
+    def _set_state(self, attributes: Document, tensors: Tensors) -> None:
+        """Restore what :meth:`_state` returned."""
         for name, value in attributes.items():
             setattr(self, name, value)
         for name in [name for name in tensors if name.startswith("attributes.")]:
             setattr(self, name.removeprefix("attributes."), tensors.pop(name))
         if self.label_distributions_.shape != (len(self.node_ids_), len(self.classes_)):
-            raise DataError("its tables do not have a row for each node and a column for each class")
+            raise DataError("the model is damaged: its probabilities do not fit its nodes and classes")
         self.label_distributions_.flags.writeable = False
         self._take_tensors(tensors)
 
     def _tensors(self) -> Tensors:
-        """Return what else a saved model needs: all that is neither plain data nor an array ending in ``_``."""
+        """Return what else a saved model needs: all that is neither JSON nor an array attribute ending in ``_``."""
         return {}
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        """Take back what :meth:`_tensors` returned."""
+        """Restore what :meth:`_tensors` returned."""
 
-    def _settled(self, scores: Probabilities, data: Dataset) -> Probabilities:
-        """Make every row a distribution; give the class prior where nothing is known."""
+    def _normalized(self, scores: Probabilities, data: Dataset) -> Probabilities:
+        """Make every row a distribution: the class prior where nothing is known."""
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
             scores = scores / total
-        own = ~known & (data.y >= 0)  # a label of its own is all that is known, and enough
+        own = ~known & (data.y >= 0)  # the node's own label is all that is known
         scores[own] = np.eye(data.n_classes)[data.y[own]]
         known |= own
         unknown = int((~known).sum())
@@ -252,29 +272,29 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class InductiveClassifier(GraphClassifier):
-    """Base of methods that label new rows; they implement :meth:`_predict_rows` too."""
+    """Base class of methods that label new rows; they also implement :meth:`_predict_rows`."""
 
     uses_features = "required"
     inductive = True
 
     def _predict_rows(self, X: Features) -> Probabilities:
-        """Return class probabilities of checked float32 rows."""
+        """Return class probabilities of validated float32 rows."""
         raise NotImplementedError
 
-    def _predict_new(self, X: Any) -> Probabilities:
+    def _predict_new(self, X: FeaturesLike) -> Probabilities:
         return self._predict_rows(self._check_new(X))
 
-    def _check_new(self, X: Any) -> Features:
-        """Check new rows against the fitted features, by column name where there are names."""
-        trained = getattr(self, "feature_names_in_", None)
-        if trained is not None and hasattr(X, "columns"):
-            have = {str(name): name for name in X.columns}
-            missing = [name for name in trained if name not in have]
+    def _check_new(self, X: FeaturesLike) -> Features:
+        """Validate new rows against the fitted features, by column name if there are names."""
+        fitted_names = getattr(self, "feature_names_in_", None)
+        if fitted_names is not None and hasattr(X, "columns"):
+            columns = {str(name): name for name in X.columns}
+            missing = [name for name in fitted_names if name not in columns]
             if missing:
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-                raise DataError(f"the new rows lack the feature column {missing[0]!r}{more}")
-            X = X[[have[name] for name in trained]]
-        features, _, _ = check_features(X)
+                raise DataError(f"X lacks the feature column {missing[0]!r}{more}")
+            X = X[[columns[name] for name in fitted_names]]  # type: ignore[index]
+        features = check_features(X).X
         if features.shape[1] != self.n_features_in_:
             raise DataError(
                 f"X has {features.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -284,26 +304,28 @@ class InductiveClassifier(GraphClassifier):
 
 
 class EmbeddingMixin:
-    """Of methods that learn an embedding of each node: ``transform``, as scikit-learn has it, and an export."""
+    """Mixin of methods that learn an embedding of each node: scikit-learn's ``transform``, and an export."""
 
     embedding_: npt.NDArray[np.float32]
     node_ids_: NodeIds
 
-    def fit_transform(self, X: Any = None, y: Any = None, **fit_params: Any) -> npt.NDArray[np.float32]:
-        """Fit, and return the embedding of every fitted node; takes what ``fit`` takes."""
+    def fit_transform(
+        self, X: FeaturesLike | Dataset | None = None, y: Labels | None = None, **fit_params: object
+    ) -> npt.NDArray[np.float32]:
+        """Fit, and return the embedding of every fitted node; takes the arguments of ``fit``."""
         self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
         return self.transform()
 
-    def transform(self, X: Any = None) -> npt.NDArray[np.float32]:
-        """Return the embedding of all fitted nodes or, by an inductive method, of new rows ``X``."""
+    def transform(self, X: FeaturesLike | None = None) -> npt.NDArray[np.float32]:
+        """Return the embedding of all fitted nodes or, for an inductive method, of new rows ``X``."""
         check_is_fitted(self, "label_distributions_")
         return self.embedding_.copy() if X is None else self._embed_new(X)
 
-    def _embed_new(self, X: Any) -> npt.NDArray[np.float32]:
+    def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
         raise _not_inductive(self)
 
     def export_embedding(self, path: str | Path, nodes: Iterable[Hashable] | None = None) -> None:
-        """Write the embedding of all fitted nodes (or of some) as ``.npz``, ``.parquet`` or word2vec text."""
+        """Write the embedding of all fitted nodes, or of ``nodes``, as ``.npz``, ``.parquet`` or word2vec text."""
         check_is_fitted(self, "label_distributions_")
         if nodes is None:
             write_embedding(path, self.node_ids_, self.embedding_)
@@ -311,7 +333,7 @@ class EmbeddingMixin:
         rows = self.node_ids_.known_rows(nodes)
         write_embedding(path, self.node_ids_.take(rows), self.embedding_[rows])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import TransformerTags
 
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -319,8 +341,15 @@ class EmbeddingMixin:
         return tags
 
 
+def _plain_parameter(value: object) -> Plain:
+    """Return a parameter as JSON, a parameter object as a dictionary; raise ``TypeError`` for any other object."""
+    if isinstance(value, Parameters):
+        return {name: _plain_parameter(one) for name, one in value.get_params().items()}
+    return as_plain(value)
+
+
 def _not_inductive(model: object) -> NotInductiveError:
     return NotInductiveError(
-        f"{type(model).__name__} is transductive: it covers only the nodes that it was fitted on",
+        f"{type(model).__name__} is transductive: it predicts only the nodes it was fitted on",
         hint="use predict(nodes=[...]) for those, or fit an inductive method (PlanetoidI, Feat) to label new rows",
     )

@@ -1,57 +1,98 @@
-"""``METHODS``: the short name of every method, read by the command line, the tables and the tests."""
+"""``METHODS``: the short name of every method, read by the command line, the tables and the tests.
+
+A new method is one line in ``CLASSES``. What the line says about it can be asked for without importing its module,
+and with it torch, numba or scikit-learn; a test compares it with the class.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from planetoid.errors import ParameterError
 
 if TYPE_CHECKING:
     from planetoid.estimator import GraphClassifier
 
-__all__ = ["CLASSES", "METHODS"]
+__all__ = ["CLASSES", "METHODS", "MethodInfo"]
 
-# class name -> (short name, module); a class is imported when it is asked for
-CLASSES = {
-    "PlanetoidT": ("planetoid-t", "planetoid.models.transductive"),
-    "PlanetoidI": ("planetoid-i", "planetoid.models.inductive"),
-    "PlanetoidG": ("planetoid-g", "planetoid.models.transductive"),
-    "Feat": ("feat", "planetoid.baselines.feat"),
-    "LabelPropagation": ("lp", "planetoid.baselines.label_propagation"),
-    "LocalGlobalConsistency": ("lgc", "planetoid.baselines.local_global"),
-    "ModifiedAdsorption": ("mad", "planetoid.baselines.modified_adsorption"),
-    "ManifoldRegularization": ("manireg", "planetoid.baselines.manifold_regularization"),
-    "SemiSupervisedEmbedding": ("semiemb", "planetoid.baselines.semi_supervised_embedding"),
-    "TransductiveSVM": ("tsvm", "planetoid.baselines.transductive_svm"),
-    "IterativeClassification": ("ica", "planetoid.baselines.iterative_classification"),
-    "Diel": ("diel", "planetoid.baselines.diel"),
-    "GraphEmbedding": ("graphemb", "planetoid.baselines.graph_embedding"),
+
+class MethodInfo(NamedTuple):
+    """What is known about a method before it is imported.
+
+    Attributes
+    ----------
+    name : str
+        The short name.
+    module : str
+    features, graph : {"required", "optional", "never"}
+        Whether the method uses them; the class attributes ``uses_features`` and ``uses_graph``.
+    inductive : bool
+        Whether it labels new rows.
+    embedding : bool
+        Whether it learns an ``embedding_``.
+    """
+
+    name: str
+    module: str
+    features: str = "never"
+    graph: str = "required"
+    inductive: bool = False
+    embedding: bool = False
+
+
+CLASSES: dict[str, MethodInfo] = {
+    "PlanetoidT": MethodInfo("planetoid-t", "planetoid.models.transductive", "required", embedding=True),
+    "PlanetoidI": MethodInfo("planetoid-i", "planetoid.models.inductive", "required", inductive=True, embedding=True),
+    "PlanetoidG": MethodInfo("planetoid-g", "planetoid.models.transductive", embedding=True),
+    "Feat": MethodInfo("feat", "planetoid.baselines.feat", "required", "never", inductive=True),
+    "LabelPropagation": MethodInfo("lp", "planetoid.baselines.label_propagation"),
+    "LocalGlobalConsistency": MethodInfo("lgc", "planetoid.baselines.local_global"),
+    "ModifiedAdsorption": MethodInfo("mad", "planetoid.baselines.modified_adsorption"),
+    "ManifoldRegularization": MethodInfo(
+        "manireg", "planetoid.baselines.manifold_regularization", "required", inductive=True
+    ),
+    "SemiSupervisedEmbedding": MethodInfo(
+        "semiemb", "planetoid.baselines.semi_supervised_embedding", "required", inductive=True, embedding=True
+    ),
+    "TransductiveSVM": MethodInfo("tsvm", "planetoid.baselines.transductive_svm", "required", "never", inductive=True),
+    "IterativeClassification": MethodInfo("ica", "planetoid.baselines.iterative_classification", "required"),
+    "Diel": MethodInfo("diel", "planetoid.baselines.diel", "required", inductive=True),
+    "GraphEmbedding": MethodInfo("graphemb", "planetoid.baselines.graph_embedding", embedding=True),
 }
 
 
 class MethodRegistry(Mapping[str, "type[GraphClassifier]"]):
     """Short names to classes, imported on first use."""
 
-    def __init__(self, classes: Mapping[str, tuple[str, str]]) -> None:
-        self._where = {short: (module, name) for name, (short, module) in classes.items()}
+    def __init__(self, classes: Mapping[str, MethodInfo]) -> None:
+        self._class_names = {info.name: name for name, info in classes.items()}
+        self._infos = {info.name: info for info in classes.values()}
 
     def __getitem__(self, name: str) -> type[GraphClassifier]:
-        if name not in self._where:
-            raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(self._where)}")
-        module, attribute = self._where[name]
-        found: type[GraphClassifier] = getattr(importlib.import_module(module), attribute)
+        module = importlib.import_module(self.info(name).module)
+        found: type[GraphClassifier] = getattr(module, self._class_names[name])
         return found
 
+    def info(self, name: str) -> MethodInfo:
+        """Return what is known about a method without importing it."""
+        if name not in self._infos:
+            raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(self)}", parameter="method")
+        return self._infos[name]
+
+    def class_name(self, name: str) -> str:
+        """Return the name of a method's class without importing it."""
+        return self._class_names[self.info(name).name]
+
     def __contains__(self, name: object) -> bool:
-        return name in self._where
+        return name in self._infos
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._where)
+        return iter(self._infos)
 
     def __len__(self) -> int:
-        return len(self._where)
+        return len(self._infos)
 
     def __repr__(self) -> str:
         return f"METHODS({', '.join(self)})"

@@ -1,4 +1,4 @@
-"""A made citation graph as a user's own files, and a way to run commands on them."""
+"""A synthetic citation graph as a user's own files, and a way to run commands on them."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import planetoid as pl
 from planetoid.cli import main
 
-# A planetoid model that takes a moment.
+# Settings of a Planetoid model that is fitted in a moment.
 QUICK = ("--set", "dimension=16", "--set", "steps=20", "--set", "pretrain=2")
 
 
@@ -73,7 +73,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def invoke():
-    """Run a command in this process; an error that nobody foresaw is raised."""
+    """Run a command in this process; an unexpected error is raised."""
 
     def run(*arguments):
         return CliRunner().invoke(main.app, list(map(str, arguments)), catch_exceptions=False)
@@ -95,7 +95,7 @@ def done(invoke):
 
 @pytest.fixture
 def refused(invoke):
-    """Run a command that has to end with a mistake told in one line; return the line."""
+    """Run a command that has to end with an error of one line; return the line."""
 
     def run(*arguments):
         result = invoke(*arguments)
@@ -128,7 +128,7 @@ def models(files):
 
 @contextlib.contextmanager
 def started(command):
-    """A process in a group of its own that minds Ctrl-C, even if this one does not; it ends with the test."""
+    """A process in a group of its own that reacts to Ctrl-C, even if this one does not; it ends with the test."""
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -27,7 +27,7 @@ def test_list_names_them_all(invoke):
     assert done.exit_code == 0
     for name in datasets.names():
         assert name in done.stdout
-    assert "in the package" in done.stdout
+    assert "bundled with the package" in done.stdout
     assert "planetoid datasets get pubmed" in done.stdout
     assert "by hand" in done.stdout
 
@@ -37,15 +37,15 @@ def test_list_as_json(invoke):
     assert list(entries) == datasets.names()
     assert entries["pubmed"]["where"] is None
     assert entries["pubmed"]["paper_edges"] == 44_338
-    assert entries["cora-bundled"]["where"] == "in the package"
+    assert entries["cora-bundled"]["where"] == "bundled with the package"
 
 
 def test_info_counts_what_is_here(invoke):
     done = invoke("info", "cora-bundled")
     assert done.exit_code == 0
-    for words in ("2,708", "5,278 distinct", "Genetic_Algorithms", "5,429 edges", "in the package"):
+    for words in ("2,708", "5,278 undirected edges", "Genetic_Algorithms", "5,429 edges", "bundled with the package"):
         assert words in done.stdout
-    assert json.loads(invoke("info", "cora-bundled", "--json").stdout)["counted"] == {
+    assert json.loads(invoke("info", "cora-bundled", "--json").stdout)["counts"] == {
         "nodes": 2708,
         "edges": 5278,
         "features": 1433,
@@ -59,7 +59,7 @@ def test_info_of_what_is_not_here(invoke):
     assert done.exit_code == 0
     assert "3,327 nodes, 4,732 edges, 6 classes" in done.stdout
     assert "planetoid datasets get citeseer" in done.stdout
-    assert json.loads(invoke("info", "citeseer", "--json").stdout)["counted"] is None
+    assert json.loads(invoke("info", "citeseer", "--json").stdout)["counts"] is None
     assert "by hand" in invoke("info", "diel").stdout
 
 

@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_is_refused_before_the_work(invoke, tmp_path, mo
     taken.write_text("")
     done = invoke("--out", taken)
     assert done.exit_code == 2
-    assert f"{taken} is a file" in done.stderr
+    assert f"{taken}: --out must be a folder, this is a file" in done.stderr
     done = invoke("--out", taken / "below")
     assert done.exit_code == 2
     assert done.stderr.startswith(f"error: {taken}")
@@ -90,7 +90,7 @@ def test_a_folder_without_the_right_to_write(invoke, tmp_path):
     done = invoke("--out", tmp_path)
     tmp_path.chmod(stat.S_IRWXU)
     assert done.exit_code == 2
-    assert "cannot be written to" in done.stderr
+    assert "no permission to write" in done.stderr
 
 
 def test_nothing_half_is_left_when_writing_fails(invoke, tmp_path, monkeypatch):

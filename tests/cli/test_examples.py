@@ -15,7 +15,7 @@ COMMANDS = ("check", "fit", "predict", "embed", "evaluate", "compare")
 def test_help_has_an_example(invoke, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     text = invoke(command, "--help").stdout
-    assert f"planetoid {command} " in text.split("For instance:")[1]
+    assert f"planetoid {command} " in text.split("For example:")[1]
     for option in ("--quiet", "--json"):
         assert option in text
 
@@ -24,12 +24,14 @@ def test_options_in_the_examples_exist(invoke, monkeypatch):
     """What help shows, parsed by the command itself up to the files, which are not there."""
     monkeypatch.setenv("COLUMNS", "200")
     for command in COMMANDS:
-        text = invoke(command, "--help").stdout.split("For instance:")[1].split("╭")[0]
+        text = invoke(command, "--help").stdout.split("For example:")[1].split("╭")[0]
         for line in filter(None, map(str.strip, text.splitlines())):
             result = invoke(*shlex.split(line)[1:], *(() if command == "check" else ("--quiet",)))
             assert result.exit_code == 2
             assert "No such option" not in result.stderr
-            assert "there is no" in result.stderr + result.stdout, line
+            assert "no such file" in result.stderr + result.stdout or "there is no" in result.stderr + result.stdout, (
+                line
+            )
 
 
 def test_from_nothing_to_labels_on_cora(done, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""How the command line starts and how mistakes end."""
+"""How the command line starts and how errors end."""
 
 import os
 import signal
@@ -82,7 +82,7 @@ def test_version(invoke):
     assert invoke("--version").stdout == f"planetoid {__version__}\n"
 
 
-def test_a_mistake_is_one_line_on_stderr(invoke):
+def test_an_error_is_one_line_on_stderr(invoke):
     done = invoke("datasets", "info", "corra")
     assert done.exit_code == 2
     assert done.stdout == ""
@@ -134,9 +134,9 @@ def test_the_disk_is_full(failing, monkeypatch, capsys):
     assert capsys.readouterr().err == "error: results.json: No space left on device\n"
 
 
-def test_an_error_nobody_foresaw_keeps_its_traceback(failing):
+def test_an_unexpected_error_keeps_its_traceback(failing):
     def wrong():
-        raise ZeroDivisionError("ours to mend")
+        raise ZeroDivisionError("a bug")
 
     failing(wrong)
     done = CliRunner().invoke(main.app, ["demo"])

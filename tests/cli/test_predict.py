@@ -1,4 +1,4 @@
-"""``planetoid predict`` and ``embed``: what is written, new rows, and what is refused."""
+"""``planetoid predict`` and ``embed``: what is written, new rows, and errors."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def test_some_fitted_nodes(models, done, refused, tmp_path):
     told = refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
     assert told.endswith("ids.txt, line 2: the model has no node 'paper_999' (1 of 2 are unknown)")
     (tmp_path / "ids.txt").write_text("\n")
-    assert "lists no node" in refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
+    assert "lists no nodes" in refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
 
 
 @pytest.mark.parametrize("method", ["feat", "planetoid-i"])
@@ -100,14 +100,14 @@ def test_new_rows_by_name(models, files, done, new, tmp_path, method, suffix):
     assert frame.label.tolist() == pl.load(models(method)).classes_[expected.argmax(axis=1)].tolist()
 
 
-def test_integer_ids_stay_integers_where_a_file_can_tell(models, done, new, tmp_path):
+def test_integer_ids_stay_integers_in_typed_formats(models, done, new, tmp_path):
     done("predict", models("feat"), "--features", new / "numbered.csv", "--out", tmp_path / "p.parquet")
     assert pd.read_parquet(tmp_path / "p.parquet").id.tolist() == [30, 10, 20]
     lines = done("predict", models("feat"), "--features", new / "numbered.csv", "--json").stdout.splitlines()
     assert [json.loads(line)["id"] for line in lines] == [30, 10, 20]
 
 
-def test_new_words_for_a_model_of_words(files, done, tmp_path):
+def test_new_tokens_for_a_model_of_tokens(files, done, tmp_path):
     X = files.data.X
     lines = [" ".join([name, *(f"w{k}" for k in X[[row]].indices)]) for row, name in enumerate(files.names)]
     (tmp_path / "words.txt").write_text("\n".join(lines) + "\n")
@@ -122,8 +122,8 @@ def test_new_words_for_a_model_of_words(files, done, tmp_path):
     assert done("predict", tmp_path / "m", "--features", tmp_path / "new.csv").stdout == result.stdout
 
 
-def test_pieces_make_up_the_whole(models, files, done, tmp_path, monkeypatch):
-    """Text is read in blocks; with small ones there are many pieces and row groups."""
+def test_blocks_make_up_the_whole(models, files, done, tmp_path, monkeypatch):
+    """Text is read in blocks; with small ones there are many row groups."""
     pd.read_parquet(files.features).to_csv(tmp_path / "all.csv", index=False)
     done("predict", models("feat"), "--features", tmp_path / "all.csv", "--out", tmp_path / "one.parquet")
     blocks = text.line_blocks
@@ -164,10 +164,10 @@ def test_a_missing_column_is_named(models, files, refused, new, tmp_path):
     frame = pd.read_csv(new / "new.csv")
     frame.drop(columns="w17").to_csv(tmp_path / "new.csv", index=False)
     told = refused("predict", models("feat"), "--features", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
-    assert told == f"{tmp_path / 'new.csv'} lacks the column 'w17'; the model was fitted on 60 features"
+    assert told == f"{tmp_path / 'new.csv'}: 1 feature column is missing: 'w17'; the model was fitted on 60 features"
     frame.drop(columns=[f"w{k}" for k in range(10, 15)]).to_csv(tmp_path / "new.csv", index=False)
     told = refused("predict", models("feat"), "--features", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
-    assert "lacks 5 columns: 'w10', 'w11', 'w12' and 2 more" in told
+    assert "5 feature columns are missing: 'w10', 'w11', 'w12' and 2 more" in told
     assert not (tmp_path / "p.csv").exists()
 
 
@@ -177,22 +177,23 @@ def test_columns_that_are_no_features_are_ignored(models, done, refused, new, tm
     frame.assign(title="On Fruit", year=1999).to_csv(tmp_path / "more.csv", index=False)
     result = done("predict", models("feat"), "--features", tmp_path / "more.csv")
     assert result.stdout == expected
-    assert "2 columns are no features of the model and are ignored: 'title', 'year'" in result.stderr
+    assert "2 columns are not among the features of the model: 'title', 'year'" in result.stderr
     renamed = frame.rename(columns={"id": "paper"})
     renamed.to_csv(tmp_path / "renamed.csv", index=False)
     assert done("predict", models("feat"), "--features", tmp_path / "renamed.csv").stdout == expected
     renamed.assign(year=1999).to_csv(tmp_path / "unclear.csv", index=False)
     unclear = ["predict", models("feat"), "--features", tmp_path / "unclear.csv"]
-    assert "which column has the ids? Say --id-column NAME (it could be one of" in refused(*unclear)
+    assert "cannot infer which column holds the ids: candidates are" in refused(*unclear)
+    assert refused(*unclear).endswith("pass --id-column COLUMN to choose it")
     assert done(*unclear, "--id-column", "paper").stdout == expected
     frame.drop(columns="id").to_csv(tmp_path / "none.csv", index=False)
-    assert "(all are features)" in refused("predict", models("feat"), "--features", tmp_path / "none.csv")
+    assert "all are features" in refused("predict", models("feat"), "--features", tmp_path / "none.csv")
 
 
 def test_a_transductive_model_says_what_to_do_instead(models, refused, new):
     told = refused("predict", models("lp"), "--features", new / "new.csv")
-    assert "is lp, which is transductive: it labels only the 240 nodes it was fitted on" in told
-    assert "Leave --features out" in told
+    assert "the model is lp, which is transductive: it labels only the 240 nodes it was fitted on" in told
+    assert "omit --features" in told
     assert "--new-nodes or one of planetoid-i, feat" in told
 
 
@@ -200,14 +201,20 @@ def test_what_cannot_be_written_is_refused_before_the_work(models, refused, done
     taken = tmp_path / "p.csv"
     taken.write_text("mine")
     with monkeypatch.context() as patch:
-        patch.setattr("planetoid.persistence.load", lambda *_: pytest.fail("the work began"))
-        assert refused("predict", models("lp"), "--out", taken) == f"{taken} exists; --force replaces it"
+        patch.setattr("planetoid.persistence.SavedModel", lambda *_: pytest.fail("the work began"))
+        assert (
+            refused("predict", models("lp"), "--out", taken) == f"{taken}: the file exists; pass --force to replace it"
+        )
         assert "is not a folder" in refused("predict", models("lp"), "--out", taken / "below.csv")
-        assert "is a folder; --out names a file" in refused("embed", models("lp"), "--out", _folder(tmp_path / "x.npz"))
-        assert "written as .csv, .tsv, .parquet" in refused("predict", models("lp"), "--out", tmp_path / "p.xlsx")
-        assert "written as .npz, .parquet, .w2v" in refused("embed", models("lp"), "--out", tmp_path / "e.csv")
+        assert "--out must be a file, this is a folder" in refused(
+            "embed", models("lp"), "--out", _folder(tmp_path / "x.npz")
+        )
+        assert "--out must be a .csv, .tsv, .parquet file" in refused(
+            "predict", models("lp"), "--out", tmp_path / "p.xlsx"
+        )
+        assert "--out must be a .npz, .parquet, .w2v" in refused("embed", models("lp"), "--out", tmp_path / "e.csv")
         both = ["--features", taken, "--nodes", taken]
-        assert "give one of them" in refused("predict", models("lp"), *both)
+        assert "mutually exclusive" in refused("predict", models("lp"), *both)
     assert taken.read_text() == "mine"
     done("predict", models("lp"), "--out", taken, "--force")
     assert taken.read_text().startswith("id,label")
@@ -230,7 +237,7 @@ def test_no_half_file_is_left(models, refused, tmp_path, monkeypatch, error, suf
             raise error
         return table(self, *given)
 
-    monkeypatch.setattr("planetoid.cli.predict.PIECE_ROWS", 100)
+    monkeypatch.setattr("planetoid.cli.predict.BLOCK_ROWS", 100)
     monkeypatch.setattr(prediction_files.PredictionTable, "rows", fails)
     told = refused("predict", models("lp"), "--out", tmp_path / f"p.{suffix}")
     assert told.endswith(
@@ -252,7 +259,7 @@ def test_ctrl_c_leaves_no_half_file(models, invoke, tmp_path, monkeypatch):
 
 
 def test_no_model_there(refused, tmp_path):
-    assert "there is no model in" in refused("predict", tmp_path)
+    assert "there is no model" in refused("predict", tmp_path)
     assert "the folder does not exist" in refused("embed", tmp_path / "m", "--out", tmp_path / "e.npz")
 
 
@@ -299,6 +306,6 @@ def test_embeddings_of_new_rows(models, done, refused, new, tmp_path):
     assert frame.id.tolist() == ["n3", "n1", "n2"]
     assert np.allclose(frame.drop(columns="id"), pl.load(models("planetoid-i")).embedding_[[5, 3, 9]], atol=1e-5)
     told = refused("embed", models("lp"), "--out", tmp_path / "x.npz")
-    assert "is lp, which learns no embedding; planetoid-t, planetoid-i, planetoid-g" in told
+    assert "is a lp model, which has no embedding; planetoid-t, planetoid-i, planetoid-g" in told
     told = refused("embed", models("planetoid-t"), "--features", new / "new.csv", "--out", tmp_path / "x.npz")
-    assert "is planetoid-t, which is transductive" in told
+    assert "the model is planetoid-t, which is transductive" in told

@@ -1,4 +1,4 @@
-"""check_fit: everything that fit is given, checked and put in node order, with one sentence for each mistake."""
+"""check_fit: the arguments of fit, validated and put in node order."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ GRAPH = Graph.from_edges(["a", "b"], ["b", "c"])
 X = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
 
 
-def test_a_problem_in_node_order():
+def test_arguments_become_a_dataset_in_node_order():
     data = check_fit(X, {"c": "ml", "a": "db"}, GRAPH, {"b": "ml"})
     assert data.ids == GRAPH.ids
     assert data.X.dtype == np.float32
@@ -69,14 +69,14 @@ def test_mask_labels_hides_by_the_kind():
     assert mask_labels([0.5, 1.5], np.array([False, True])).tolist() == [None, 1.5]
 
 
-def test_sparse_features_stay_sparse_and_are_left_alone():
+def test_sparse_features_stay_sparse_and_are_not_changed():
     given = sparse.coo_matrix(([1.0, 2.0, 0.0], ([0, 0, 1], [1, 1, 0])), shape=(3, 2))
-    features, names, index = check_features(given)
+    features, names, row_ids = check_features(given)
     assert isinstance(features, sparse.csr_array)
     assert features.nnz == 1  # duplicates add up, zeros go
     assert features.toarray().tolist() == [[0, 3], [0, 0], [0, 0]]
     assert given.nnz == 3
-    assert (names, index) == (None, None)
+    assert (names, row_ids) == (None, None)
 
 
 def test_a_data_frame_is_aligned_by_its_index():
@@ -111,7 +111,7 @@ def test_bare_edges_take_their_nodes_from_the_other_arrays():
 
 
 def test_features_that_are_never_used_are_ignored_with_a_warning():
-    with pytest.warns(PlanetoidWarning, match="LP does without features: X is ignored"):
+    with pytest.warns(PlanetoidWarning, match="LP does not use features: X is ignored"):
         data = check_fit(X, [0, 1, -1], GRAPH, uses_features="never", who="LP")
     assert data.X is None
     assert data.has_features.tolist() == [False] * 3
@@ -122,37 +122,38 @@ def test_features_that_are_never_used_are_ignored_with_a_warning():
     [
         # (X, y, graph, validation)
         ((X, None, GRAPH), r"M requires y to be passed, but the target y is None"),
-        ((X, [0, 1, -1], None), r"M learns from a graph: pass graph="),
-        ((None, [0, 1, -1], GRAPH), r"M learns from features: X is None"),
-        ((X, [-1, -1, -1], GRAPH), r"M needs labels: every entry of y is unlabelled"),
+        ((X, [0, 1, -1], None), r"M requires a graph: pass graph="),
+        ((None, [0, 1, -1], GRAPH), r"M requires features, but X is None"),
+        ((X, [-1, -1, -1], GRAPH), r"M requires labels: every entry of y is unlabelled"),
         ((X, [None, float("nan"), -1], GRAPH), r"every entry of y is unlabelled"),
         ((X, [4, 4, -1], GRAPH), r"M needs at least two classes, but y has one class only: every label is 4"),
-        ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; give one entry a node"),
-        ((X, np.zeros((3, 2)), GRAPH), r"y has two dimensions; give one label a node"),
+        ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; pass one entry per node"),
+        ((X, np.zeros((3, 2)), GRAPH), r"y must have one dimension, a label per node, got two"),
         ((X, {"a": 0, "z": 1}, GRAPH), r"not in the graph: 'z'; its 3 ids are strings such as 'a'"),
-        ((X, [["x"], ["y"], None], GRAPH), r"y has two dimensions"),
-        ((X, [{}, 1, 2], GRAPH), r"y has the label {} in row 0, which is not hashable"),
-        ((X, [0, 1, -1], GRAPH, [-1, -1, -1]), r"validation has no label: pass None"),
+        ((X, [["x"], ["y"], None], GRAPH), r"y must have one dimension"),
+        ((X, [{}, 1, 2], GRAPH), r"y must have hashable labels, such as strings or numbers, got {} in row 0"),
+        ((X, [0, 1, -1], GRAPH, [-1, -1, -1]), r"validation has no labels; pass None"),
         ((X, [0, 1, -1], GRAPH, [-1, -1, 5]), r"validation has the class 5, which no node in y has"),
         ((X, [0, 1, -1], GRAPH, [0, 1]), r"validation has 2 entries but there are 3 nodes"),
-        ((X[:2], [0, 1, -1], GRAPH), r"X has 2 rows but the graph has 3 nodes; X needs one row a node"),
-        ((X[0], [0, 1, -1], GRAPH), r"X has 1 dimension\(s\); it must have two"),
+        ((X[:2], [0, 1, -1], GRAPH), r"X has 2 rows but the graph has 3 nodes; X needs one row per node"),
+        ((X[0], [0, 1, -1], GRAPH), r"X must have two dimensions, a row per node, got 1 dimension\(s\)"),
         ((X.astype(object) + 1j, [0, 1, -1], GRAPH), r"features must be numbers"),
         ((np.array([["u"], ["v"], ["w"]]), [0, 1, -1], GRAPH), r"features must be numbers"),
-        ((np.array([[1], [np.nan], [2]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 0; fill it"),
+        ((np.array([[1], [np.nan], [2]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 0; replace it"),
         ((np.array([[1, 2], [0, np.inf], [2, 0]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 1"),
         ((sparse.csr_array([[0, 1.0], [0, 0], [0, np.nan]]), [0, 1, -1], GRAPH), r"in row 2, column 1"),
-        ((pd.DataFrame({"x": [1, 2, 3], "t": list("abc")}), [0, 1, -1], GRAPH), r"feature column 't' is not numeric"),
+        (
+            (pd.DataFrame({"x": [1, 2, 3], "t": list("abc")}), [0, 1, -1], GRAPH),
+            r"column 't': the column is not numeric",
+        ),
         ((X, [0, 1, -1], 3.5), r"a float is not a graph"),
     ],
 )
-def test_mistakes(arguments, message):
+def test_invalid_arguments(arguments, message):
     with pytest.raises(DataError, match=message):
         check_fit(*arguments, who="M")
 
 
-def test_someone_must_say_how_many_nodes_there_are():
-    with pytest.raises(
-        DataError, match=r"M: nothing tells how many nodes there are; give X, a graph, or y as an array"
-    ):
+def test_the_number_of_nodes_cannot_be_inferred():
+    with pytest.raises(DataError, match=r"M cannot infer the number of nodes; pass X, a graph, or y as an array"):
         check_fit(None, {"a": 0, "b": 1}, None, uses_features="optional", uses_graph="optional", who="M")

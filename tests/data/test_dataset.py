@@ -58,9 +58,9 @@ def test_kinds_of_split(small):
     assert small.split() is small.public
     assert len(small.split("rate", rate=0.5).train) == 2
     assert len(small.split("random", per_class=1, n_val=1, n_test=1).test) == 1
-    with pytest.raises(ParameterError, match="needs rate="):
+    with pytest.raises(ParameterError, match="requires rate"):
         small.split("rate")
-    with pytest.raises(ParameterError, match="no split 'best'"):
+    with pytest.raises(ParameterError, match="got 'best'"):
         small.split("best")
 
 

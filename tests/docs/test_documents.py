@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from planetoid.cli.choosing import LARGE
 from tests.docs.blocks import LANGUAGES, blocks_of, difference
 
 import planetoid as pl
 from planetoid.cli import main
-from planetoid.cli.choosing import LARGE
 from planetoid.errors import PlanetoidWarning
 from planetoid.evaluation import what_it_uses
 

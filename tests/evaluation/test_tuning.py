@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from planetoid.evaluation.spaces import SPACES, Choice, Real
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
 from planetoid.evaluation import Protocol
-from planetoid.evaluation.spaces import SPACES, Choice, Real
 from planetoid.evaluation.tuning import hide_labels, tune
 
 PROTOCOL = Protocol(per_class=5, n_val=0, n_test=100)

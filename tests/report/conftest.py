@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import planetoid as pl
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 from planetoid.report import write_report
 
 # Ids and classes that would break a page without escaping.

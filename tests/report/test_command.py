@@ -7,7 +7,7 @@ from tests.report.conftest import data_of
 from typer.testing import CliRunner
 
 from planetoid.cli import main
-from planetoid.record import write_record
+from planetoid.persistence import write_record
 
 FIT = ("fit", "--edges", "edges.csv", "--labels", "labels.csv", "--method", "lp", "--out", "model")
 
@@ -67,7 +67,7 @@ def test_an_existing_file_is_kept_without_force(invoke, folder, tmp_path):
     (tmp_path / "r.html").write_text("mine")
     done = invoke("report", folder, "--out", "r.html")
     assert done.exit_code == 2
-    assert "r.html exists; --force replaces it" in done.stderr
+    assert "r.html: the file exists; pass --force to replace it" in done.stderr
     assert (tmp_path / "r.html").read_text() == "mine"
     assert invoke("report", folder, "--out", "r.html", "--force", "--title", "Mine & yours").exit_code == 0
     assert "<title>Mine &amp; yours</title>" in (tmp_path / "r.html").read_text()
@@ -89,12 +89,12 @@ def test_a_model_without_record_can_be_given_its_edges(invoke, cited, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nowhere",), "there is no model in nowhere"),
+        (("nowhere",), "nowhere: there is no model"),
         (("model", "--truth", "none.csv"), "none.csv"),
         (("model", "--truth", "strange.csv"), "no record has the id of a node"),
         (("model", "--edges", "strange.csv"), "the graph has none of the model's nodes"),
         (("model", "--out", "."), "is a folder"),
-        (("model", "--out", "truth.csv/r.html"), "cannot be written"),
+        (("model", "--out", "truth.csv/r.html"), "cannot write here"),
     ],
 )
 def test_errors_are_one_line(invoke, folder, tmp_path, arguments, words):

@@ -5,7 +5,7 @@ import pytest
 
 import planetoid as pl
 from planetoid.errors import DataError, PlanetoidWarning
-from planetoid.record import FitRecord
+from planetoid.persistence import FitRecord
 from planetoid.report.model_view import ModelView
 from planetoid.report.nodes import ReportNodes, encode_truth
 from planetoid.report.quality import measure_quality

@@ -148,7 +148,7 @@ def test_a_model_without_a_record(cited, tmp_path):
 def test_many_classes_get_a_list_of_errors(tmp_path):
     n = 90
     graph = [(k, (k + 1) % n) for k in range(n)]
-    from planetoid.record import FitRecord
+    from planetoid.persistence import FitRecord
 
     y = [f"class {k % 30}" if k < 30 else None for k in range(n)]
     model = pl.LabelPropagation().fit(y=y, graph=pl.Graph.of(graph))

@@ -1,1 +1,1 @@
-"""The command ``planetoid``: one file a command, heavy imports inside the functions."""
+"""The command ``planetoid``: one file per command, heavy imports inside the functions."""

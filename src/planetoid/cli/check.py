@@ -1,19 +1,19 @@
-"""``planetoid check``: what is in the data, what is wrong with it, which methods fit it."""
+"""``planetoid check``: what is in the data, what is wrong with it, which methods suit it."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from planetoid.cli.console import in_options, noted, print_json, print_lines, why_not, working
+from planetoid.cli.console import print_json, print_lines, status
+from planetoid.cli.data_options import DataOptions
+from planetoid.cli.diagnostics import collect_warnings, render
 from planetoid.cli.options import AsJson, NewNodes, Quiet, takes_data
-from planetoid.cli.sources import Sources
-from planetoid.errors import DataError, PlanetoidError
+from planetoid.errors import DataError
 
 if TYPE_CHECKING:
-    from planetoid.cli.inputs import Data
+    from planetoid.data.dataset import Dataset
 
 __all__ = ["check"]
 
@@ -21,17 +21,17 @@ NOT_USABLE = 2
 
 
 @takes_data(validation=True)
-def check(sources: Sources, new_nodes: NewNodes = False, as_json: AsJson = False, quiet: Quiet = False) -> None:
-    """Tell what is in the data, what is wrong with it, and which methods fit it.
+def check(options: DataOptions, new_nodes: NewNodes = False, as_json: AsJson = False, quiet: Quiet = False) -> None:
+    """Show what is in the data, what is wrong with it, and which methods suit it.
 
     Nothing is written. The exit code is 0 if the data can be used, else 2.
 
-    For instance:
+    For example:
       [bold]planetoid check --edges e.csv --features f.parquet --labels l.csv[/bold]
       [bold]planetoid check --edges e.tsv --no-header edges --labels l.csv --json[/bold]
     """
-    sources.require(labels=False)
-    report = examine(sources, new_nodes=new_nodes, quiet=quiet)
+    options.require(labels=False)
+    report = examine(options, new_nodes=new_nodes, quiet=quiet)
     if as_json:
         print_json(report)
     else:
@@ -40,99 +40,58 @@ def check(sources: Sources, new_nodes: NewNodes = False, as_json: AsJson = False
         raise typer.Exit(NOT_USABLE)
 
 
-def examine(sources: Sources, *, new_nodes: bool = False, quiet: bool = False) -> dict[str, Any]:
-    """Return everything that ``planetoid check`` tells, as plain data."""
-    from planetoid.cli.inputs import read_data
-
-    notes: list[str] = []
-    with noted(notes, quiet=True):
+def examine(options: DataOptions, *, new_nodes: bool = False, quiet: bool = False) -> dict[str, Any]:
+    """Return everything that ``planetoid check`` shows, as plain data."""
+    with collect_warnings(quiet=True) as warned:
         try:
-            data = read_data(sources, quiet=quiet)
+            data = options.read(quiet=quiet)
         except DataError as error:
-            return {"usable": False, "errors": _all_errors(sources, str(error), quiet), "warnings": notes}
-    return {"errors": [], "warnings": notes} | _examine(data, new_nodes, quiet)
+            # It need not be the only one; what is wrong between two files shows up in none of them alone.
+            errors = [render(one) for one in options.errors(quiet=quiet)] or [render(error)]
+            return {"usable": False, "errors": errors, "warnings": warned}
+    return {"errors": [], "warnings": warned} | _examine(data, new_nodes, quiet)
 
 
-def _examine(data: Data, new_nodes: bool, quiet: bool) -> dict[str, Any]:
-    from planetoid.cli.choosing import Situation, choose, fitting
-    from planetoid.cli.facts import counts, doubts, facts
+def _examine(data: Dataset, new_nodes: bool, quiet: bool) -> dict[str, Any]:
+    from planetoid.cli.method_choice import choose_method, suitable_methods
+    from planetoid.data.issues import find_issues
+    from planetoid.data.summary import count, describe
 
-    with working("looking at the data", quiet=quiet):
-        found = counts(data)
-        sentences = doubts(data, found)
-        table = facts(data, found)
-    situation = Situation.of(data, new_nodes=new_nodes)
-    errors = _faults(data, found)
-    methods, reasons = fitting(situation)
+    with status("analysing the data", quiet=quiet):
+        counts = count(data)
+        issues = find_issues(data, counts)
+        table = describe(data, counts)
+    methods, excluded = suitable_methods(data, new_nodes=new_nodes)
+    errors = _errors(data)
     if not methods and not errors:
-        errors.append("No method fits: " + next(iter(reasons.values())) + ".")
-    report: dict[str, Any] = {"usable": not errors, "errors": errors, "doubts": sentences, "counts": found}
-    report["facts"] = [list(row) for row in table]
+        errors.append("No method suits the data: every method " + next(iter(excluded.values())) + ".")
+    report: dict[str, Any] = {"usable": not errors, "errors": errors, "issues": issues, "counts": counts.as_dict()}
+    report["summary"] = [list(row) for row in table]
     if not errors:
-        method, why = choose(situation)
-        report |= {"methods": methods, "do_not_fit": reasons, "recommended": {"method": method, "why": why}}
+        method, reason = choose_method(data, new_nodes=new_nodes)
+        report |= {"methods": methods, "excluded": excluded, "recommended": {"method": method, "reason": reason}}
     return report
 
 
-def _faults(data: Data, found: dict[str, Any]) -> list[str]:
+def _errors(data: Dataset) -> list[str]:
     """Return what makes it impossible to learn anything."""
-    if data.labels is None:
-        return []
-    if len(found["classes"]) == 1:
-        return [f"Every label is {next(iter(found['classes']))!r}: there have to be two classes at least."]
+    if data.n_classes == 1:
+        return [f"At least two classes are required, but every label is {data.class_names[0]!r}."]
     return []
 
 
-def _all_errors(sources: Sources, first: str, quiet: bool) -> list[str]:
-    """Look at each other file alone, since the one that was wrong need not be the only one."""
-    errors = [in_options(first)]
-    for role, path in sources.files():
-        if str(path) in first:
-            continue
-        try:
-            with working(f"reading {path}", quiet=quiet):
-                _read_alone(sources, role, path)
-        except PlanetoidError as error:
-            errors.append(in_options(str(error)))
-    return list(dict.fromkeys(errors))
-
-
-def _read_alone(sources: Sources, role: str, path: Path) -> None:
-    """Read a file as if there were no other."""
-    from planetoid.cli.inputs import read_features
-    from planetoid.io import read_labels
-    from planetoid.io.edges import read_edges
-
-    if role == "features":
-        read_features(sources, quiet=True)
-    elif role == "edges":
-        read_edges(
-            path,
-            source=sources.source_column,
-            target=sources.target_column,
-            weight=sources.weight_column,
-            header=sources.has_header(role),
-        )
-    else:
-        read_labels(
-            path,
-            id_column=sources.id_column_of(role),
-            label_column=sources.label_column,
-            header=sources.has_header(role),
-        )
-
-
 def _as_text(report: dict[str, Any]) -> list[str]:
-    lines = [f"{name:<11} {text}" for name, text in report.get("facts", [])]
-    for title, key in (("Errors", "errors"), ("Warnings", "warnings"), ("Worth knowing", "doubts")):
+    from planetoid.cli.method_choice import excluded_lines
+
+    lines = [f"{name:<11} {text}" for name, text in report.get("summary", [])]
+    for title, key in (("Errors", "errors"), ("Warnings", "warnings"), ("Possible issues", "issues")):
         if report.get(key):
             lines += ["", f"{title}:", *(f"  - {sentence}" for sentence in report[key])]
     if not report["usable"]:
         return [*lines, "", "The data cannot be used as it is."]
-    if "methods" in report:
-        lines += ["", f"Methods that fit: {', '.join(report['methods'])}"]
-        lines += [f"  {line}" for line in why_not(report["do_not_fit"])]
-        lines.append(f"Recommended: {report['recommended']['method']}, because {report['recommended']['why']}.")
-    if not any(name == "labels" for name, _ in report["facts"]):
-        lines.append("No labels were given, and every method needs some: --labels.")
+    lines += ["", f"Methods: {', '.join(report['methods'])}"]
+    lines += [f"  {line}" for line in excluded_lines(report["excluded"])]
+    lines.append(f"Recommended: {report['recommended']['method']} ({report['recommended']['reason']})")
+    if report["counts"]["labels"] == 0:
+        lines.append("No labels were given; every method requires some (--labels).")
     return lines

@@ -1,33 +1,34 @@
-"""``planetoid datasets``: what can be loaded by name, and where it is."""
+"""``planetoid datasets``: which data sets can be loaded by name, and where they are."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planetoid.cli.console import print_json, print_table, tell
+from planetoid.cli.console import print_json, print_message, print_table
+from planetoid.cli.options import AsJson, Quiet
 
 if TYPE_CHECKING:
+    from planetoid.data.dataset import Dataset
     from planetoid.datasets import DatasetInfo
 
-app = typer.Typer(no_args_is_help=True, help="The paper's data sets: what they are, where they are, getting them.")
+app = typer.Typer(no_args_is_help=True, help="List, describe and download the paper's data sets.")
 
-Name = Annotated[str, typer.Argument(help="A name that `planetoid datasets list` shows.", show_default=False)]
-Root = Annotated[Path | None, typer.Option(help="A folder to look in first.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+Name = Annotated[str, typer.Argument(help="Name of a data set, see planetoid datasets list.", show_default=False)]
+Root = Annotated[Path | None, typer.Option(help="Folder to search first.", show_default=False, metavar="FOLDER")]
 
 
 @app.command("list")
 def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
-    """Show every data set and whether its files are on this machine."""
+    """List all data sets and where their files are."""
     from planetoid import datasets
 
-    entries = [(datasets.info(name), whereabouts(datasets.info(name), root)) for name in datasets.names()]
+    entries = [(datasets.info(name), find_folder(datasets.info(name), root)) for name in datasets.names()]
     if as_json:
-        print_json([{**asdict(entry), "where": where} for entry, where in entries])
+        print_json([{**asdict(entry), "where": folder} for entry, folder in entries])
         return
     from rich import box
     from rich.table import Table
@@ -37,58 +38,58 @@ def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
     for column in ("nodes", "edges", "classes"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("where", overflow="fold")
-    for entry, where in entries:
+    for entry, folder in entries:
         counts = (f"{count:,}" for count in (entry.paper_nodes, entry.paper_edges, entry.paper_classes))
-        table.add_row(entry.name, *counts, where or _how_to_get(entry))
+        table.add_row(entry.name, *counts, folder or _how_to_get(entry))
     print_table(table)
-    tell("Counts are the paper's; `planetoid datasets info NAME` counts for itself.")
+    print_message("Counts are those of the paper; planetoid datasets info NAME counts the files.")
 
 
 @app.command("info")
 def info(name: Name, root: Root = None, as_json: AsJson = False) -> None:
-    """Show what a data set is and, if it is on this machine, count what is in it."""
+    """Describe a data set and, if its files are available, count what is in them."""
     from planetoid import datasets
 
     entry = datasets.info(name)
-    where = whereabouts(entry, root)
-    counted = None
-    if where is not None and entry.kind != "diel":  # which takes a minute to read
-        counted = datasets.load(name, root=root, download=False)
+    folder = find_folder(entry, root)
+    data = None
+    if folder is not None and entry.kind != "diel":  # which takes a minute to read
+        data = datasets.load(name, root=root, download=False)
     if as_json:
-        counts = None if counted is None else _counts(counted)
-        print_json({**asdict(entry), "where": where, "counted": counts})
+        print_json({**asdict(entry), "where": folder, "counts": None if data is None else _counts(data)})
         return
-    lines = [f"{entry.name}: {entry.description}"] if counted is None else [str(counted)]
+    lines = [f"{entry.name}: {entry.description}"] if data is None else [str(data)]
     paper = f"{entry.paper_nodes:,} nodes, {entry.paper_edges:,} edges, {entry.paper_classes:,} classes"
-    lines.append(f"  {'paper':<9} {paper}")
-    if counted is None:
-        lines.append(f"  {'origin':<9} {entry.origin}")
-    lines.append(f"  {'where':<9} {where or _how_to_get(entry)}")
+    lines.append(f"  {'paper':<10} {paper}")
+    if data is None:
+        lines.append(f"  {'origin':<10} {entry.origin}")
+    lines.append(f"  {'where':<10} {folder or _how_to_get(entry)}")
     print("\n".join(lines))  # noqa: T201
 
 
 @app.command("get")
-def get(name: Name, root: Root = None, quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False) -> None:
-    """Download a data set unless it is here, check its files, and say where it is.
+def get(name: Name, root: Root = None, quiet: Quiet = False) -> None:
+    """Download a data set if necessary, verify its files, and print their folder.
 
-    Example: [bold]planetoid datasets get pubmed[/bold]
+    For example:
+      [bold]planetoid datasets get pubmed[/bold]
     """
     from planetoid import datasets
 
     entry = datasets.info(name)
     data = datasets.load(name, root=root)
-    tell(str(data), quiet=quiet)
-    print(whereabouts(entry, root))  # noqa: T201
+    print_message(str(data), quiet=quiet)
+    print(find_folder(entry, root))  # noqa: T201
 
 
-def whereabouts(entry: DatasetInfo, root: Path | None) -> str | None:
-    """Return the folder that has a data set's files, or ``None``; nothing is read."""
+def find_folder(entry: DatasetInfo, root: Path | None) -> str | None:
+    """Return the folder that has a data set's files, or ``None``; no file is read."""
     from planetoid.datasets.authors import file_names
     from planetoid.datasets.diel import diel_files
     from planetoid.datasets.files import candidate_folders
 
     if entry.kind == "bundled":
-        return "in the package"
+        return "bundled with the package"
     wanted, subfolder = file_names(entry.stem, "ind"), "planetoid"
     if entry.kind == "diel":
         wanted, subfolder = diel_files(run=0), "diel"
@@ -100,15 +101,15 @@ def whereabouts(entry: DatasetInfo, root: Path | None) -> str | None:
 
 def _how_to_get(entry: DatasetInfo) -> str:
     if entry.kind == "diel":
-        return "not here; its files are to be put in place by hand"
-    return f"not here; planetoid datasets get {entry.name}"
+        return "not found; has to be downloaded by hand"
+    return f"not found; planetoid datasets get {entry.name}"
 
 
-def _counts(data: Any) -> dict[str, int]:
+def _counts(data: Dataset) -> dict[str, int]:
     return {
         "nodes": data.n_nodes,
         "edges": data.graph.n_edges,
         "features": data.n_features,
         "classes": data.n_classes,
-        "labels": int((data.y >= 0).sum()),
+        "labels": len(data.labelled),
     }

@@ -1,34 +1,42 @@
-"""The picture of ``planetoid demo``: accuracies, and maps of two embeddings."""
+"""The figure of ``planetoid demo``: accuracies, and maps of two embeddings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from planetoid.cli.console import counted
 from planetoid.evaluation import what_it_uses
 from planetoid.evaluation.charts import CLASS_COLOURS, FAINT, INK, accuracy_chart, embedding_map
 from planetoid.registry import METHODS
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from planetoid.datasets import Dataset
+    from planetoid.data.dataset import Dataset
     from planetoid.evaluation import Result
 
-__all__ = ["draw"]
+__all__ = ["FlatMap", "draw"]
 
 USE_COLOURS = {"features": "#94a3b8", "graph": "#4263eb", "features + graph": "#c2255c"}
-SIDE = 0.25  # inches of white at the left edge
-NAMES = 2.1  # inches for the names of methods
-FIGURES = 1.0  # inches for the accuracies in figures
+MARGIN = 0.25  # inches at the left edge
+NAMES_WIDTH = 2.1  # inches for the names of methods
+VALUES_WIDTH = 1.0  # inches for the accuracies
 
 
-def draw(path: Path, data: Dataset, results: Sequence[Result], maps: Mapping[str, Any]) -> None:
-    """Write the picture as PNG: a panel of accuracies, then one for each map, given as rows and their places."""
+class FlatMap(NamedTuple):
+    """Rows of nodes and their points in the plane."""
+
+    rows: npt.NDArray[np.int64]
+    points: npt.NDArray[np.floating[Any]]
+
+
+def draw(path: Path, data: Dataset, results: Sequence[Result], maps: Mapping[str, FlatMap]) -> None:
+    """Write the figure as PNG: a panel of accuracies, then one per map."""
     from matplotlib.figure import Figure
 
     methods = list(dict.fromkeys(result.method for result in results))
@@ -37,17 +45,19 @@ def draw(path: Path, data: Dataset, results: Sequence[Result], maps: Mapping[str
     width = chart_width + map_width * len(maps)
     figure = Figure(figsize=(width, height), facecolor="white")
     bottom, tall = 0.17, 0.64
-    chart = figure.add_axes((NAMES / width, bottom, (chart_width - NAMES - FIGURES) / width, tall))
-    names = {method: METHODS[method].__name__ for method in methods}
+    chart = figure.add_axes((NAMES_WIDTH / width, bottom, (chart_width - NAMES_WIDTH - VALUES_WIDTH) / width, tall))
+    names = {method: METHODS.class_name(method) for method in methods}
     accuracy_chart(chart, results, names, {method: USE_COLOURS[uses[method]] for method in methods})
-    _heading(figure, SIDE / width, "Which field is a paper from?", _subtitle(results))
-    _key(figure, SIDE / width, {use: colour for use, colour in USE_COLOURS.items() if use in uses.values()}, columns=3)
-    for place, (method, (rows, points)) in enumerate(maps.items()):
-        start = (chart_width + place * map_width) / width
-        axes = figure.add_axes((start, bottom, (map_width - SIDE) / width, tall))
+    _heading(figure, MARGIN / width, "To which field does a paper belong?", _subtitle(results))
+    _key(
+        figure, MARGIN / width, {use: colour for use, colour in USE_COLOURS.items() if use in uses.values()}, columns=3
+    )
+    for panel, (method, (rows, points)) in enumerate(maps.items()):
+        start = (chart_width + panel * map_width) / width
+        axes = figure.add_axes((start, bottom, (map_width - MARGIN) / width, tall))
         labelled = np.arange(len(rows)) < results[0].n_train
         embedding_map(axes, points, data.y[rows], data.class_names, labelled)
-        _heading(figure, start, f"Papers as {names[method]} sees them", "ringed: the papers whose label is known")
+        _heading(figure, start, f"Embedding of {names[method]}", "ringed: labelled papers")
     if maps:
         fields = [name.replace("_", " ") for name in data.class_names]
         colours = dict(zip(fields, CLASS_COLOURS, strict=False))
@@ -57,7 +67,7 @@ def draw(path: Path, data: Dataset, results: Sequence[Result], maps: Mapping[str
 
 def _subtitle(results: Sequence[Result]) -> str:
     first, n_splits = results[0], len({result.seed for result in results})
-    return f"Cora, {first.n_train} labels, {first.n_test:,} test papers, {counted(n_splits, 'random split')}"
+    return f"Cora, {first.n_train} labels, {first.n_test:,} test papers, {pluralize(n_splits, 'random split')}"
 
 
 def _heading(figure: Figure, x: float, title: str, subtitle: str) -> None:

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
 
-from planetoid.cli.console import check_output, counted, noted, print_json, tell, working
-from planetoid.cli.options import AsJson, Force, Quiet
-from planetoid.cli.predict import FeaturesFormat, IdColumn, Model, NewFeatures, Nodes
+from planetoid.cli.console import print_json, print_message, status
+from planetoid.cli.diagnostics import collect_warnings
+from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Model, NewFeatures, Nodes, Quiet
+from planetoid.cli.outputs import check_output_file
 from planetoid.errors import ParameterError
 from planetoid.registry import METHODS
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    import numpy as np
+    import numpy.typing as npt
+
+    from planetoid.cli.new_rows import NewRows
+    from planetoid.estimator import EmbeddingMixin
     from planetoid.ids import NodeIds
+    from planetoid.persistence import SavedModel
 
 __all__ = ["embed"]
 
 
+class Embedding(NamedTuple):
+    """Ids and vectors of some nodes."""
+
+    ids: NodeIds
+    vectors: npt.NDArray[np.float32]
+
+
 def embed(
     model: Model,
-    out: Annotated[Path, typer.Option(help="A .npz, .parquet or .w2v (word2vec text) file.", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Option(help="A .npz, .parquet or .w2v (word2vec text) file.", show_default=False, metavar="FILE"),
+    ],
     features: NewFeatures = None,
     nodes: Nodes = None,
     id_column: IdColumn = None,
@@ -31,85 +48,71 @@ def embed(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the embeddings of nodes: of those that were fitted, or of new ones by their features.
+    """Write the embeddings of nodes: of the fitted ones, or of new ones by their features.
 
-    A .npz has the arrays ids and embedding, a .parquet a column id and one a
-    dimension, a .w2v is what gensim reads.
+    A .npz file has the arrays ids and embedding, a .parquet file a column id
+    and one column per dimension, a .w2v file is read by gensim.
 
-    For instance:
+    For example:
       [bold]planetoid embed model/ --out embedding.npz[/bold]
       [bold]planetoid embed model/ --features new.parquet --out new.w2v[/bold]
     """
-    from planetoid.cli.new_rows import refuse_both, short_name
+    from planetoid.cli.new_rows import NewRows, check_exclusive
     from planetoid.io.embeddings import write_embedding
-    from planetoid.persistence import load
+    from planetoid.persistence import SavedModel
 
-    refuse_both(features, nodes)
+    check_exclusive(features, nodes)
     _check_format(out)
-    check_output(out, force=force)
-    notes: list[str] = []
-    with noted(notes, quiet=quiet):
-        with working(f"loading {model}", quiet=quiet):
-            fitted = load(model)
-        _check_has_embedding(fitted, model)
-        if features is None:
-            ids, embedding = _of_fitted(fitted, nodes)
-        else:
-            ids, embedding = _of_new(fitted, features, model, id_column, features_format, quiet)
-        with working(f"writing {out}", quiet=quiet):
-            write_embedding(out, ids, embedding)
-    n_rows, dimension = embedding.shape
+    check_output_file(out, force=force)
+    with collect_warnings(quiet=quiet):
+        saved = SavedModel(model)
+        _check_has_embedding(saved)
+        with status(f"reading {model}", quiet=quiet):
+            if features is None:
+                found = _of_fitted(saved, nodes)
+            else:
+                found = _of_new(saved, NewRows(features, saved, id_column, features_format))
+        with status(f"writing {out}", quiet=quiet):
+            write_embedding(out, found.ids, found.vectors)
+    n_rows, dimension = found.vectors.shape
     if as_json:
-        method = short_name(fitted)
+        method = saved.method.name
         print_json({"model": str(model), "method": method, "out": str(out), "rows": n_rows, "dimension": dimension})
-    tell(f"{counted(n_rows, 'row')} of {counted(dimension, 'number')} in {out}", quiet=quiet)
+    print_message(f"{pluralize(n_rows, 'embedding')} of dimension {dimension:,} in {out}", quiet=quiet)
 
 
-def _of_fitted(model: Any, nodes: Path | None) -> tuple[NodeIds, Any]:
-    from planetoid.cli.new_rows import listed_nodes
+def _of_fitted(saved: SavedModel, nodes: Path | None) -> Embedding:
+    from planetoid.cli.new_rows import read_node_list
 
     if nodes is None:
-        return model.node_ids_, model.embedding_
-    rows = listed_nodes(nodes, model.node_ids_)
-    return model.node_ids_.take(rows), model.embedding_[rows]
+        return Embedding(saved.node_ids, saved.embedding)
+    rows = read_node_list(nodes, saved.node_ids)
+    return Embedding(saved.node_ids.take(rows), saved.embedding[rows])
 
 
-def _of_new(
-    model: Any, features: Path, where: Path, id_column: str | None, features_format: str | None, quiet: bool
-) -> tuple[NodeIds, Any]:
+def _of_new(saved: SavedModel, new: NewRows) -> Embedding:
     import numpy as np
     import pyarrow as pa
 
-    from planetoid.cli.new_rows import NewRows
     from planetoid.ids import NodeIds
 
-    new = NewRows(features, model, where, id_column, features_format)
+    model = cast("EmbeddingMixin", saved.load())
     ids, parts = [], []
-    with working("embedding", quiet=quiet):
-        for piece in new.pieces():
-            ids.append(piece.ids.to_arrow())
-            parts.append(model.transform(piece.X))
+    for table in new.blocks():
+        ids.append(table.ids.to_arrow())
+        parts.append(model.transform(table.X))
     values = pa.chunked_array(ids)
-    return NodeIds(values.cast(pa.int64()) if new.has_integer_ids() else values), np.concatenate(parts)
+    return Embedding(NodeIds(values.cast(pa.int64()) if new.has_integer_ids() else values), np.concatenate(parts))
 
 
 def _check_format(out: Path) -> None:
     from planetoid.io.embeddings import EMBEDDING_SUFFIXES
 
     if out.suffix not in EMBEDDING_SUFFIXES:
-        raise ParameterError(f"--out {out}: embeddings are written as {', '.join(EMBEDDING_SUFFIXES)}")
+        raise ParameterError(f"--out must be a {', '.join(EMBEDDING_SUFFIXES)} file, got {out}")
 
 
-def _check_has_embedding(model: GraphClassifier, where: Path) -> None:
-    from planetoid.cli.new_rows import short_name
-
-    if hasattr(model, "embedding_"):
-        return
-    with_one = [
-        name
-        for name, cls in METHODS.items()
-        if any("embedding_" in getattr(base, "__annotations__", {}) for base in cls.__mro__)
-    ]
-    raise ParameterError(
-        f"the model in {where} is {short_name(model)}, which learns no embedding; {', '.join(with_one)} do"
-    )
+def _check_has_embedding(saved: SavedModel) -> None:
+    if not saved.method.embedding:
+        others = ", ".join(name for name in METHODS if METHODS.info(name).embedding)
+        raise ParameterError(f"{saved.path} is a {saved.method.name} model, which has no embedding; {others} have one")

@@ -1,63 +1,67 @@
-"""The root of the command line: options of all commands, and how mistakes end."""
+"""The root of the command line: global options, and how errors end a command."""
 
 from __future__ import annotations
 
 import errno
 import sys
 import traceback
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
 from planetoid import __version__
 from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, report, reproduce, tune
-from planetoid.cli.console import in_options, tell, warnings_in_a_line
+from planetoid.cli.console import print_message
+from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
 from planetoid.errors import PlanetoidError
+
+if TYPE_CHECKING:
+    from typer.core import TyperCommand
 
 __all__ = ["app", "run"]
 
-MISTAKE, INTERRUPTED = 2, 130  # exit codes; 1 is left to errors that nobody foresaw
+USER_ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is for unexpected errors
 
 
 class Commands(TyperGroup):
-    """Turns a mistake of the user into one line and an exit code, without a traceback."""
+    """Turns an error of the user into one line and an exit code, without a traceback."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        ctx.meta["planetoid.arguments"] = list(args)  # for the record of a fit
-        _show_no_type_of_flags(self, ctx)
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        ARGUMENTS.set(tuple(args))
+        _hide_types_of_flags(self, ctx)
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         try:
-            with warnings_in_a_line():
+            with print_warnings():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            tell("interrupted")
+            print_message("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except PlanetoidError as error:
-            raise _ended(ctx, str(error)) from None
+            raise _exit(ctx, render(error)) from None
         except OSError as error:
             if error.errno is None or error.errno == errno.EPIPE:
                 raise
-            named = f"{error.filename}: " if error.filename else ""
-            raise _ended(ctx, f"{named}{error.strerror}") from None
+            file = f"{error.filename}: " if error.filename else ""
+            raise _exit(ctx, f"{file}{error.strerror}") from None
 
 
-def _show_no_type_of_flags(command: Any, ctx: Any) -> None:
-    """Let the help of a command, and of those below it, name flags alone: ``--quiet``, not ``--quiet <bool>``."""
-    for parameter in command.get_params(ctx):  # that of --help too, which no command declares
+def _hide_types_of_flags(command: TyperCommand | TyperGroup, ctx: typer.Context) -> None:
+    """Let the help of a command and its subcommands show flags without a type: ``--quiet``, not ``--quiet <bool>``."""
+    for parameter in command.get_params(ctx):  # includes --help, which no command declares
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
-    for below in getattr(command, "commands", {}).values():
-        _show_no_type_of_flags(below, ctx)
+    for subcommand in getattr(command, "commands", {}).values():
+        _hide_types_of_flags(subcommand, ctx)
 
 
-def _ended(ctx: Any, message: str) -> typer.Exit:
+def _exit(ctx: typer.Context, message: str) -> typer.Exit:
     if ctx.params.get("debug"):
         traceback.print_exc()
-    tell(f"error: {in_options(message)}")
-    return typer.Exit(MISTAKE)
+    print_message(f"error: {message}")
+    return typer.Exit(USER_ERROR)
 
 
 app = typer.Typer(
@@ -81,8 +85,8 @@ app.command("demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         print(f"planetoid {__version__}")  # noqa: T201
         raise typer.Exit
 
@@ -90,19 +94,19 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def planetoid(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with errors.")] = False,
 ) -> None:
     """Label a graph from a handful of labels.
 
-    Results go to stdout, messages to stderr. Exit codes: 0 done, 2 a mistake
+    Results go to stdout, messages to stderr. Exit codes: 0 success, 2 an error
     in data or options, 130 interrupted.
     """
 
 
 def run() -> None:
-    """Entry point of the command; ``--debug`` may stand anywhere."""
+    """Entry point of the command; ``--debug`` is accepted anywhere."""
     arguments = sys.argv[1:]
     if "--debug" in arguments:
         arguments = ["--debug", *(argument for argument in arguments if argument != "--debug")]

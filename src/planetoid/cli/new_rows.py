@@ -1,35 +1,36 @@
-"""Features of new nodes for a model that was fitted before: columns by name, rows in pieces."""
+"""Features of new nodes for a saved model: columns by name, rows in blocks."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from planetoid.cli.console import counted
-from planetoid.errors import DataError, NotInductiveError, ParameterError, PlanetoidWarning
-from planetoid.registry import CLASSES, METHODS
+from planetoid.errors import DataError, Fix, NotInductiveError, ParameterError, PlanetoidWarning, warn
+from planetoid.registry import METHODS
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    import numpy as np
+    import numpy.typing as npt
+
     from planetoid.ids import NodeIds
     from planetoid.io import FeatureTable
+    from planetoid.io.table import Table
+    from planetoid.persistence import SavedModel
 
-__all__ = ["NewRows", "listed_nodes", "short_name"]
+__all__ = ["NewRows", "check_exclusive", "read_node_list"]
 
 SHOWN = 3  # columns that a message names
 
 
 class NewRows:
-    """A file of features, checked against the features of a model.
+    """A file of features, checked against the features that a model was fitted on.
 
     Parameters
     ----------
     path : Path
-    model : GraphClassifier
-    where : Path
-        Of the model, for messages.
+    model : SavedModel
     id_column : str, optional
         By default one with a usual name, else the only one that is no feature.
     format : str, optional
@@ -39,30 +40,29 @@ class NewRows:
     def __init__(
         self,
         path: Path,
-        model: GraphClassifier,
-        where: Path,
+        model: SavedModel,
         id_column: str | None = None,
         format: str | None = None,  # noqa: A002
     ) -> None:
         from planetoid.io.formats import format_of
 
-        _refuse_transductive(model, where)
-        self.path, self._format = path, format
-        self._file_format = format_of(path, format)
-        names = getattr(model, "feature_names_in_", None)
-        self._names = None if names is None else [str(name) for name in names]
-        self._n_features = int(model.n_features_in_)
-        self._id_column: str | int | None = id_column
-        if self._names is not None and not self._file_format.has_names:
+        _check_inductive(model)
+        self.path, self._chosen_format = path, format
+        self._format = format_of(path, format)
+        self._names = model.feature_names
+        self._n_features = model.n_features
+        self._id_column = id_column
+        if self._names is not None and not self._format.has_names:
             raise DataError(
-                f"{path} has no names of columns, but the model in {where} goes by names, such as {self._names[0]!r}; "
-                "give a table with a header, or words"
+                f"the file has no column names, but the features of the model have, such as {self._names[0]!r}",
+                path=path,
+                hint="use a table with a header, or tokens",
             )
-        if self._names is not None and self._file_format.is_table:
-            self._id_column = self._match_columns(id_column)
+        if self._names is not None and self._format.is_table:
+            self._id_column = self._match_columns(self._names, id_column)
 
-    def pieces(self) -> Iterator[FeatureTable]:
-        """Read the rows in pieces that fit into memory, columns in the order of the model."""
+    def blocks(self) -> Iterator[FeatureTable]:
+        """Read the rows in blocks that fit in memory, columns in the order of the model."""
         from planetoid.io import iter_features
 
         return iter_features(
@@ -70,94 +70,108 @@ class NewRows:
             id_column=self._id_column,
             names=self._names,
             n_features=self._n_features if self._names is None else None,
-            format=self._format,
+            format=self._chosen_format,
         )
 
     def has_integer_ids(self) -> bool:
-        """Return whether all ids are integers, or are written so in text; reads the ids alone."""
-        from planetoid.io.features import has_integer_ids
+        """Return whether all ids are integers, or are written so in text; reads the ids alone where it can."""
+        import pyarrow as pa
 
-        return has_integer_ids(self.path, id_column=self._id_column, names=self._names, format=self._format)
+        from planetoid.io.column_roles import find_id_column
+        from planetoid.io.encode import integers_if_canonical
 
-    def _match_columns(self, asked: str | None) -> str:
+        if not self._format.has_ids:
+            return True
+        if not self._format.is_table:
+            parts, is_text = (table.ids.to_arrow() for table in self.blocks()), True
+        else:
+            table = self._open_table()
+            id_column = find_id_column(table, self._id_column)
+            parts, is_text = (batch.texts[0] for batch in table.batches([id_column])), table.is_text
+        return all(pa.types.is_integer((integers_if_canonical(part) if is_text else part).type) for part in parts)
+
+    def _open_table(self) -> Table:
+        from planetoid.io.formats import open_table
+
+        return open_table(self.path, header=None if self._names is None and self._id_column is None else True)
+
+    def _match_columns(self, features: Sequence[str], id_column: str | None) -> str:
         """Check that every feature has its column; return the column of ids."""
         from planetoid.io.column_roles import ID_NAMES
-        from planetoid.io.formats import open_table
         from planetoid.io.pandas_index import STORED_INDEX
 
-        assert self._names is not None
-        wanted = set(self._names)
-        columns = open_table(self.path, True).names
-        have = set(columns)
-        missing = [name for name in self._names if name not in have]
-        if missing:
-            shown = ", ".join(map(repr, missing[:SHOWN])) + (
-                f" and {len(missing) - SHOWN:,} more" * (len(missing) > SHOWN)
+        columns = self._open_table().names
+        self._check_features(features, set(columns))
+        is_feature = set(features)
+        others = [name for name in columns if name not in is_feature]
+        usual = [name for name in others if name.lower() in ID_NAMES] or [one for one in others if one == STORED_INDEX]
+        if id_column is None and not usual and len(others) != 1:
+            candidates = f"candidates are {', '.join(map(repr, others[:SHOWN]))}" if others else "all are features"
+            raise DataError(
+                f"cannot infer which column holds the ids: {candidates}",
+                path=self.path,
+                fix=Fix("id_column", purpose="to choose it"),
             )
-            what = f"the column {shown}" if len(missing) == 1 else f"{len(missing):,} columns: {shown}"
-            raise DataError(f"{self.path} lacks {what}; the model was fitted on {counted(len(self._names), 'feature')}")
-        others = [name for name in columns if name not in wanted]
-        usual = [name for name in others if name.lower() in ID_NAMES] or [
-            name for name in others if name == STORED_INDEX
-        ]
-        if asked is None and not usual and len(others) != 1:
-            found = f"it could be one of {', '.join(map(repr, others[:SHOWN]))}" if others else "all are features"
-            raise DataError(f"{self.path}: which column has the ids? Say --id-column NAME ({found})")
-        chosen = asked if asked is not None else (usual or others)[0]
+        chosen = id_column if id_column is not None else (usual or others)[0]
         ignored = [name for name in others if name != chosen]
         if ignored:
-            one_or_more = "column is no feature of the model and is", "columns are no features of the model and are"
-            warnings.warn(
-                f"{self.path}: {counted(len(ignored), *one_or_more)} ignored: "
-                f"{', '.join(map(repr, ignored[:SHOWN]))}{', ...' * (len(ignored) > SHOWN)}",
-                PlanetoidWarning,
-                stacklevel=3,
-            )
+            names = ", ".join(map(repr, ignored[:SHOWN])) + ", ..." * (len(ignored) > SHOWN)
+            columns_are = pluralize(len(ignored), "column is", "columns are")
+            warn(PlanetoidWarning(f"{columns_are} not among the features of the model: {names}", path=self.path))
         return chosen
 
+    def _check_features(self, features: Sequence[str], columns: set[str]) -> None:
+        missing = [name for name in features if name not in columns]
+        if missing:
+            more = f" and {len(missing) - SHOWN:,} more" * (len(missing) > SHOWN)
+            raise DataError(
+                f"{pluralize(len(missing), 'feature column is', 'feature columns are')} missing: "
+                f"{', '.join(map(repr, missing[:SHOWN]))}{more}; the model was fitted on "
+                f"{pluralize(len(features), 'feature')}",
+                path=self.path,
+            )
 
-def short_name(model: GraphClassifier) -> str:
-    """Return the name of a model's method in ``METHODS``."""
-    return CLASSES[type(model).__name__][0]
 
-
-def listed_nodes(path: Path, ids: NodeIds) -> Any:
-    """Return the rows of the ids that a text file lists, one a line, in its order."""
+def read_node_list(path: Path, ids: NodeIds) -> npt.NDArray[np.int64]:
+    """Return the rows of the ids that a text file lists, one per line, in its order."""
     import numpy as np
     import pyarrow as pa
 
     from planetoid.io.lines import numbered_lines
     from planetoid.io.matching import rows_of
-    from planetoid.io.table import ListedIds
+    from planetoid.io.table import Records
 
-    lines = [(number, text.strip()) for number, text in numbered_lines(path) if text.strip()]
+    lines = [(line.number, text) for line in numbered_lines(path) if (text := line.text.strip())]
     if not lines:
-        raise DataError(f"{path} lists no node; it has one id a line")
-    rows = rows_of(ids, pa.array([text for _, text in lines]), ListedIds(path, [number for number, _ in lines]))
+        raise DataError("the file lists no nodes; it must have one id per line", path=path)
+
+    class Listed(Records):
+        def line(self, row: int) -> int:
+            return lines[row][0]
+
+    rows = rows_of(ids, pa.array([text for _, text in lines]), Listed(path))
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):
-        at = int(unknown[0])
+        number, text = lines[int(unknown[0])]
         raise DataError(
-            f"the model has no such node ({len(unknown):,} of {len(rows):,} are unknown)",
-            path=path,
-            line=lines[at][0],
-            node=lines[at][1],
+            f"the model has no node {text!r} ({len(unknown):,} of {len(rows):,} are unknown)", path=path, line=number
         )
     return rows
 
 
-def _refuse_transductive(model: GraphClassifier, where: Path) -> None:
-    if model.inductive:
-        return
-    others = ", ".join(name for name, cls in METHODS.items() if cls.inductive)
-    raise NotInductiveError(
-        f"the model in {where} is {short_name(model)}, which is transductive: it labels only the "
-        f"{counted(len(model.node_ids_), 'node')} it was fitted on. Leave --features out to get those; to label new "
-        f"rows, fit again with --new-nodes or one of {others}"
-    )
-
-
-def refuse_both(features: Path | None, nodes: Path | None) -> None:
-    """Refuse new rows and fitted nodes at the same time."""
+def check_exclusive(features: Path | None, nodes: Path | None) -> None:
+    """Raise ``ParameterError`` if both new rows and fitted nodes are asked for."""
     if features is not None and nodes is not None:
-        raise ParameterError("--features asks for new rows, --nodes for nodes that were fitted; give one of them")
+        raise ParameterError("--features (new nodes) and --nodes (fitted nodes) are mutually exclusive")
+
+
+def _check_inductive(model: SavedModel) -> None:
+    if model.method.inductive:
+        return
+    others = ", ".join(name for name in METHODS if METHODS.info(name).inductive)
+    raise NotInductiveError(
+        f"the model is {model.method.name}, which is transductive: it labels only the "
+        f"{pluralize(len(model.node_ids), 'node')} it was fitted on",
+        path=model.path,
+        hint=f"omit --features to get those; to label new nodes, fit with --new-nodes or one of {others}",
+    )

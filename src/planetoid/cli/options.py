@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once."""
+"""Options that several commands share, each defined once."""
 
 from __future__ import annotations
 
@@ -11,94 +11,132 @@ from typing import Annotated, Any
 
 import typer
 
-from planetoid.cli.sources import Sources
+from planetoid.cli.data_options import DataOptions
 
-__all__ = ["AsJson", "Force", "Jobs", "Methods", "NewNodes", "Quiet", "Seed", "Settings", "takes_data"]
+__all__ = [
+    "AsJson",
+    "FeaturesFormat",
+    "Force",
+    "IdColumn",
+    "Methods",
+    "Model",
+    "NewFeatures",
+    "NewNodes",
+    "Nodes",
+    "Processes",
+    "Quiet",
+    "Seed",
+    "Settings",
+    "takes_data",
+]
 
 PANEL = "Data"
+FORMATS_HELP = "Format of --features if its suffix does not tell: table, tokens, svmlight or npz."
 
 
-def _file(option: str, text: str) -> Any:
-    help_ = typer.Option(option, help=text, show_default=False, rich_help_panel=PANEL, metavar="FILE")
-    return Annotated[Path | None, help_]
-
-
-def _column(option: str, text: str) -> Any:
-    help_ = typer.Option(option, help=text, show_default=False, rich_help_panel=PANEL, metavar="COLUMN")
-    return Annotated[str | None, help_]
-
-
-def _several(option: str, text: str, metavar: str) -> Any:
+def _data_option(option: str, text: str, kind: type, metavar: str) -> object:
     help_ = typer.Option(option, help=text, show_default=False, rich_help_panel=PANEL, metavar=metavar)
-    return Annotated[list[str] | None, help_]
+    return Annotated[kind | None, help_]
 
 
-# The fields of Sources, in the order of the help.
-DATA_OPTIONS: dict[str, Any] = {
-    "edges": _file("--edges", "Edges: CSV, TSV (also gzip) or Parquet; two columns of ids and, perhaps, a weight."),
-    "features": _file(
+# The fields of DataOptions, in the order of the help.
+DATA_OPTIONS: dict[str, object] = {
+    "edges": _data_option(
+        "--edges",
+        "Edges: CSV, TSV (also gzip) or Parquet with two columns of ids and, optionally, a weight.",
+        Path,
+        "FILE",
+    ),
+    "features": _data_option(
         "--features",
-        "Features: a CSV or Parquet table with a column of ids, words (.txt: id token token:weight ...), or rows "
+        "Features: a CSV or Parquet table with a column of ids, a .txt file of 'id token token:weight ...', or rows "
         "without ids (.npz, .svm).",
+        Path,
+        "FILE",
     ),
-    "labels": _file("--labels", "Known labels: a table of id and label."),
-    "validation": _file("--validation", "Further labels, to stop by and never to learn from: a table of id and label."),
+    "labels": _data_option("--labels", "Known labels: a table of id and label.", Path, "FILE"),
+    "validation": _data_option(
+        "--validation", "Labels for early stopping, never fitted: a table of id and label.", Path, "FILE"
+    ),
     "directed": Annotated[bool, typer.Option("--directed", help="Keep the direction of edges.", rich_help_panel=PANEL)],
-    "source_column": _column("--source-column", "Where an edge starts; by name, or by number from 0."),
-    "target_column": _column("--target-column", "Where an edge ends."),
-    "weight_column": _column("--weight-column", "Weight of an edge."),
-    "id_column": _column("--id-column", "Node ids in the tables of features and labels that have such a column."),
-    "label_column": _column("--label-column", "Labels."),
-    "ignore": _several("--ignore", "A column of --features to leave out; may be repeated.", "COLUMN"),
-    "features_format": Annotated[
-        str | None,
-        typer.Option(
-            "--features-format",
-            help="table, tokens, svmlight or npz, where the suffix does not tell.",
-            show_default=False,
-            rich_help_panel=PANEL,
-            metavar="FORMAT",
-        ),
-    ],
-    "header": _several(
-        "--header", "edges, features, labels or validation: this file has a header (else the first lines tell).", "FILE"
+    "source_column": _data_option(
+        "--source-column", "Source column of --edges, by name or by number counted from 0.", str, "COLUMN"
     ),
-    "no_header": _several("--no-header", "This file has none.", "FILE"),
+    "target_column": _data_option("--target-column", "Target column of --edges.", str, "COLUMN"),
+    "weight_column": _data_option("--weight-column", "Weight column of --edges.", str, "COLUMN"),
+    "id_column": _data_option(
+        "--id-column", "Column of node ids, in the tables of features and labels that have it.", str, "COLUMN"
+    ),
+    "label_column": _data_option("--label-column", "Column of labels.", str, "COLUMN"),
+    "ignore": _data_option(
+        "--ignore", "Column of --features that is no feature; may be repeated.", list[str], "COLUMN"
+    ),
+    "features_format": _data_option("--features-format", FORMATS_HELP, str, "FORMAT"),
+    "header": _data_option(
+        "--header",
+        "File with a header (edges, features, labels or validation); by default headers are detected.",
+        list[str],
+        "FILE",
+    ),
+    "no_header": _data_option("--no-header", "File without a header.", list[str], "FILE"),
 }
 
-AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress; only errors.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn: the same seed, the same result.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Processes; 0: one a core, but not more than four.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: no messages, no progress bar.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Processes = Annotated[int, typer.Option(min=0, help="Number of processes; 0: one per core, at most 4.")]
 Methods = Annotated[
     str | None,
-    typer.Option("--method", help="Short names, separated by commas.", show_default=False, metavar="NAMES"),
+    typer.Option("--method", help="Short names of methods, separated by commas.", show_default=False, metavar="NAMES"),
 ]
-NewNodes = Annotated[
-    bool, typer.Option("--new-nodes", help="Labels are wanted for nodes that are not in the graph yet.")
-]
+NewNodes = Annotated[bool, typer.Option("--new-nodes", help="Label nodes that are not in the graph yet.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="A parameter of the method, for instance training.steps=500; may be repeated.",
+        help="Parameter of the method, for example training.steps=500; may be repeated.",
         metavar="KEY=VALUE",
     ),
 ]
 
+# Of commands that read a saved model.
+Model = Annotated[Path, typer.Argument(help="Folder of a fitted model.", show_default=False, metavar="MODEL")]
+NewFeatures = Annotated[
+    Path | None,
+    typer.Option(
+        "--features",
+        help="Features of new nodes: the columns the model was fitted on, in any order.",
+        show_default=False,
+        metavar="FILE",
+    ),
+]
+Nodes = Annotated[
+    Path | None,
+    typer.Option(
+        "--nodes", help="Only these fitted nodes: a text file with one id per line.", show_default=False, metavar="FILE"
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option("--id-column", help="Column of ids in --features.", show_default=False, metavar="COLUMN"),
+]
+FeaturesFormat = Annotated[
+    str | None, typer.Option("--features-format", help=FORMATS_HELP, show_default=False, metavar="FORMAT")
+]
+
 
 def takes_data(*, validation: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that name files; it gets them as its argument ``sources``."""
-    names = [field.name for field in fields(Sources) if validation or field.name != "validation"]
+    """Give a command the options that name files; it gets them as its argument ``options``."""
+    names = [field.name for field in fields(DataOptions) if validation or field.name != "validation"]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "sources"]
+        own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "options"]
 
         @functools.wraps(command)
-        def with_files(**given: Any) -> None:
-            told = {name: given.pop(name) for name in names}
-            command(sources=_sources(told), **given)
+        def with_files(**arguments: Any) -> None:
+            values = {name: _value(name, arguments.pop(name)) for name in names}
+            command(options=DataOptions(**values), **arguments)
 
         shown = [*(_parameter(name) for name in names), *own]
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in shown]
@@ -114,10 +152,8 @@ def _parameter(name: str) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=DATA_OPTIONS[name])
 
 
-def _sources(told: dict[str, Any]) -> Sources:
-    for name, value in told.items():
-        if name.endswith("_column") and value is not None and value.isdigit():
-            told[name] = int(value)
-        elif name in ("ignore", "header", "no_header"):
-            told[name] = tuple(value or ())
-    return Sources(**told)
+def _value(name: str, value: Any) -> Any:
+    """Return an option as ``DataOptions`` takes it: columns may be numbers, what may be repeated is a tuple."""
+    if name.endswith("_column") and value is not None and value.isdigit():
+        return int(value)
+    return tuple(value or ()) if name in ("ignore", "header", "no_header") else value

@@ -1,53 +1,50 @@
-"""``planetoid predict``: labels and probabilities from a saved model, of any number of rows."""
+"""``planetoid predict``: labels and probabilities from a saved model, for any number of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from planetoid.cli.console import check_output, counted, noted, print_json, tell, working
-from planetoid.cli.options import AsJson, Force, Quiet
+from planetoid.cli.console import print_json, print_message, status
+from planetoid.cli.diagnostics import collect_warnings
+from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Model, NewFeatures, Nodes, Quiet
+from planetoid.cli.outputs import check_output_file
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
     from planetoid.cli.new_rows import NewRows
     from planetoid.cli.prediction_files import PredictionTable
-    from planetoid.estimator import GraphClassifier
+    from planetoid.persistence import SavedModel
 
 __all__ = ["predict"]
 
-PIECE_ROWS = 2**16
+BLOCK_ROWS = 2**16
+SHOWN_CLASSES = 6
 
-Model = Annotated[Path, typer.Argument(help="Folder that planetoid fit wrote.", show_default=False, metavar="MODEL")]
-NewFeatures = Annotated[
-    Path | None,
-    typer.Option(
-        "--features",
-        help="Features of new nodes, in the columns that the model was fitted on, in any order.",
-        show_default=False,
-        metavar="FILE",
-    ),
-]
-Nodes = Annotated[
-    Path | None,
-    typer.Option("--nodes", help="Only these fitted nodes: a text file, one id a line.", show_default=False),
-]
-IdColumn = Annotated[str | None, typer.Option("--id-column", help="Column of ids in --features.", show_default=False)]
-FeaturesFormat = Annotated[
-    str | None,
-    typer.Option("--features-format", help="table, tokens, svmlight or npz, where the suffix does not tell."),
-]
+
+class Block(NamedTuple):
+    """Ids and class probabilities of some nodes."""
+
+    ids: pa.Array
+    probabilities: npt.NDArray[np.floating[Any]]
 
 
 def predict(
     model: Model,
     features: NewFeatures = None,
     nodes: Nodes = None,
-    out: Annotated[Path, typer.Option(help="A .csv, .tsv or .parquet file; - is CSV on stdout.")] = Path("-"),
+    out: Annotated[
+        Path, typer.Option(help="A .csv, .tsv or .parquet file; - is CSV on stdout.", metavar="FILE")
+    ] = Path("-"),
     all_probabilities: Annotated[
-        bool, typer.Option("--all-probabilities", help="Add a column for the probability of each class.")
+        bool, typer.Option("--all-probabilities", help="Add a column with the probability of each class.")
     ] = False,
     id_column: IdColumn = None,
     features_format: FeaturesFormat = None,
@@ -55,83 +52,90 @@ def predict(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Label nodes: those that were fitted, or new ones by their features.
+    """Label nodes: the fitted ones, or new ones by their features.
 
     Writes id, label, probability, runner_up and runner_up_probability. New
-    nodes need an inductive model (planetoid-i, feat, ...) and no graph; they
-    are read and written in pieces, whatever their number.
+    nodes require an inductive model (planetoid-i, feat, ...) and no graph;
+    they are read and written in blocks, so that any number fits in memory.
     With [bold]--json[/bold] and a file, stdout has a summary; without a file, it has
-    one JSON object a node.
+    one JSON object per node.
 
-    For instance:
+    For example:
       [bold]planetoid predict model/ --out predictions.csv[/bold]
       [bold]planetoid predict model/ --nodes ids.txt[/bold]
       [bold]planetoid predict model/ --features new.parquet --out predictions.parquet[/bold]
     """
-    from planetoid.cli.new_rows import NewRows, refuse_both, short_name
-    from planetoid.cli.prediction_files import PredictionTable, check_format, opened
-    from planetoid.persistence import load
+    from planetoid.cli.new_rows import NewRows, check_exclusive
+    from planetoid.cli.prediction_files import PredictionTable, check_format, open_sink
+    from planetoid.persistence import SavedModel
 
-    refuse_both(features, nodes)
+    check_exclusive(features, nodes)
     check_format(out)
     to_file = str(out) != "-"
     if to_file:
-        check_output(out, force=force)
-    notes: list[str] = []
-    with noted(notes, quiet=quiet):
-        with working(f"loading {model}", quiet=quiet):
-            fitted = load(model)
-        new = None if features is None else NewRows(features, fitted, model, id_column, features_format)
-        table = PredictionTable(
-            fitted.classes_,
-            all_probabilities=all_probabilities,
-            integer_ids=_integer_ids(fitted, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)),
-        )
-        with opened(out, table.schema, as_json=as_json) as sink, working("predicting", quiet=quiet) as say:
-            for ids, probabilities in _of_new(fitted, new) if new is not None else _of_fitted(fitted, nodes):
-                sink.write(table.rows(ids, probabilities))
-                say(f"predicting: {counted(table.n_rows, 'row')}")
+        check_output_file(out, force=force)
+    with collect_warnings(quiet=quiet) as warned:
+        with status(f"reading {model}", quiet=quiet):
+            saved = SavedModel(model)
+            new = None if features is None else NewRows(features, saved, id_column, features_format)
+            table = PredictionTable(
+                saved.classes,
+                all_probabilities=all_probabilities,
+                integer_ids=_integer_ids(
+                    saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)
+                ),
+            )
+        with open_sink(out, table.schema, as_json=as_json) as sink, status("predicting", quiet=quiet) as update:
+            for block in _of_fitted(saved, nodes) if new is None else _of_new(saved, new):
+                sink.write(table.rows(block.ids, block.probabilities))
+                update(f"predicting: {pluralize(table.n_rows, 'row')}")
     if to_file and as_json:
         counts = {label: count for label, count in table.counts.items() if count}
         print_json(
             {
                 "model": str(model),
-                "method": short_name(fitted),
+                "method": saved.method.name,
                 "out": str(out),
                 "rows": table.n_rows,
                 "labels": counts,
-                "warnings": notes,
+                "warnings": warned,
             }
         )
-    tell(_summary(table, out), quiet=quiet or not to_file)
+    print_message(_summary(table, out), quiet=quiet or not to_file)
 
 
-def _of_fitted(model: GraphClassifier, nodes: Path | None) -> Iterator[tuple[Any, Any]]:
+def _of_fitted(saved: SavedModel, nodes: Path | None) -> Iterator[Block]:
+    """Yield the labels that the model holds, which need neither its class nor torch."""
     import numpy as np
-    import pyarrow as pa
 
-    from planetoid.cli.new_rows import listed_nodes
+    from planetoid.cli.new_rows import read_node_list
+    from planetoid.utils.arrow import numbers_to_arrow
 
-    ids, every = model.node_ids_, model.predict_proba()
-    rows = np.arange(len(ids)) if nodes is None else listed_nodes(nodes, ids)
-    for first in range(0, len(rows), PIECE_ROWS):
-        part = rows[first : first + PIECE_ROWS]
-        yield pa.array(ids.at(part)), every[part]
+    ids = saved.node_ids
+    rows = np.arange(len(ids)) if nodes is None else read_node_list(nodes, ids)
+    for first in range(0, len(rows), BLOCK_ROWS):
+        some = rows[first : first + BLOCK_ROWS]
+        is_text = ids.kind == "str"
+        yield Block(
+            ids.to_arrow().take(numbers_to_arrow(some)) if is_text else numbers_to_arrow(ids.at(some)),
+            saved.probabilities[some],
+        )
 
 
-def _of_new(model: GraphClassifier, new: NewRows) -> Iterator[tuple[Any, Any]]:
-    for piece in new.pieces():
-        yield piece.ids.to_arrow(), model.predict_proba(piece.X)
+def _of_new(saved: SavedModel, new: NewRows) -> Iterator[Block]:
+    model = saved.load()
+    for table in new.blocks():
+        yield Block(table.ids.to_arrow(), model.predict_proba(table.X))
 
 
-def _integer_ids(model: GraphClassifier, new: NewRows | None, *, typed: bool) -> bool:
-    """Tell whether to write ids as integers, which text does not tell apart."""
+def _integer_ids(saved: SavedModel, new: NewRows | None, *, typed: bool) -> bool:
+    """Return whether to write ids as integers; in text there is no difference."""
     if new is None:
-        return model.node_ids_.kind in ("range", "int")
+        return saved.node_ids.kind in ("range", "int")
     return typed and new.has_integer_ids()
 
 
 def _summary(table: PredictionTable, out: Path) -> str:
-    most = ", ".join(f"{label} {count:,}" for label, count in table.counts.most_common(6) if count)
-    more = ", ..." if len(table.counts) > 6 else ""
-    return f"{counted(table.n_rows, 'row')} in {out}: {most}{more}"
+    most = ", ".join(f"{label} {count:,}" for label, count in table.counts.most_common(SHOWN_CLASSES) if count)
+    more = ", ..." if len(table.counts) > SHOWN_CLASSES else ""
+    return f"{pluralize(table.n_rows, 'row')} in {out}: {most}{more}"

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planetoid.cli.console import check_output, counted, print_json, tell
+from planetoid.cli.console import print_json, print_message
 from planetoid.cli.options import AsJson, Force, Quiet
+from planetoid.cli.outputs import check_output_file
 from planetoid.errors import DataError
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -60,15 +62,14 @@ def report(
 
     With labels to evaluate on: [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
     """
-    check_output(out, force=force)
+    check_output_file(out, force=force)
     started = perf_counter()
-    from planetoid.persistence import load
-    from planetoid.record import read_record
+    from planetoid.persistence import load, read_record
     from planetoid.report import write_report
 
     fitted, record = load(model), read_record(model)
     if record is None:
-        tell(
+        print_message(
             f"{model} has no record of the fit, so the report has no training labels, accuracy or command; "
             "`planetoid fit` writes one",
             quiet=quiet,
@@ -87,7 +88,7 @@ def report(
         verbose=int(not quiet),
     )
     seconds = perf_counter() - started
-    tell(_message(summary, seconds), quiet=quiet)
+    print_message(_message(summary, seconds), quiet=quiet)
     if as_json:
         print_json(summary.as_dict() | {"seconds": round(seconds, 3)})
     else:
@@ -119,5 +120,5 @@ def _message(summary: ReportSummary, seconds: float) -> str:
     accuracy = ""
     if summary.accuracy is not None:
         accuracy = f", accuracy {100 * summary.accuracy:.1f} % on {summary.n_evaluated:,} {summary.evaluated_on}"
-    nodes = counted(summary.n_nodes, "node")
+    nodes = pluralize(summary.n_nodes, "node")
     return f"Report on {nodes}{sample}{accuracy}: {summary.n_bytes / 1e6:.1f} MB in {seconds:.1f} s"

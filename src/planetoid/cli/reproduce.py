@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from planetoid.cli.console import output_folder, print_json, print_table, tell
+from planetoid.cli.console import print_json, print_message, print_table
+from planetoid.cli.outputs import make_output_folder
 
 __all__ = ["reproduce"]
 
@@ -43,7 +44,7 @@ def reproduce(
     wanted = list(PARTS) if "all" in parts else list(dict.fromkeys(parts))
     for part in wanted:
         check_part(part)
-    folder = output_folder(out / "quick" if quick else out)
+    folder = make_output_folder(out / "quick" if quick else out)
     lists = _lists(full, quick)
     records = []
     for part in wanted:
@@ -57,7 +58,7 @@ def reproduce(
             lists=lists,
             verbose=not quiet,
         )
-        tell(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
+        print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
         if as_json:
             records += as_record(cells)
         elif not cells:
@@ -72,8 +73,8 @@ def reproduce(
 def _lists(full: bool, quick: bool) -> str:
     """Return the lists of Table 4: DIEL if its files are available, otherwise synthetic ones at some scale."""
     from planetoid import datasets
-    from planetoid.cli.datasets import whereabouts
+    from planetoid.cli.datasets import find_folder
 
-    if not quick and whereabouts(datasets.info("diel"), None) is not None:
+    if not quick and find_folder(datasets.info("diel"), None) is not None:
         return "diel"
     return "0.01" if quick else "1" if full else "0.1"

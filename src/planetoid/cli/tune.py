@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planetoid.cli.console import counted, noted, print_json, print_lines, print_table, simple_table, tell
+from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
+from planetoid.cli.data_options import DataOptions
+from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
-from planetoid.cli.options import AsJson, Jobs, NewNodes, Quiet, Seed, Settings, takes_data
-from planetoid.cli.sources import Sources
+from planetoid.cli.options import AsJson, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
     from planetoid.cli.settings import Settings as ParsedSettings
@@ -25,7 +27,7 @@ FIRST_SPLIT = 1000  # seed; planetoid evaluate draws other splits, which then sh
 
 @takes_data(validation=False)
 def tune(
-    sources: Sources,
+    options: DataOptions,
     method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid-t",
     trials: Annotated[int, typer.Option(min=1, help="Sets of parameters to try, the defaults first.")] = 50,
     splits: Annotated[int, typer.Option(min=1, help="Random splits per trial.")] = 3,
@@ -39,7 +41,7 @@ def tune(
     hold_out: HoldOut = None,
     settings: Settings = None,
     seed: Seed = 0,
-    jobs: Jobs = 0,
+    jobs: Processes = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -54,22 +56,23 @@ def tune(
       [bold]planetoid tune --edges e.csv --features f.parquet --labels l.csv --trials 30[/bold]
       [bold]planetoid tune --edges e.csv --labels l.csv --method planetoid-g --journal trials.log[/bold]
     """
-    from planetoid.cli.choosing import check_names
-    from planetoid.cli.inputs import read_data
-    from planetoid.cli.measuring import draw_protocol, processes
+    from planetoid.cli.measurement import n_processes, split_protocol
+    from planetoid.cli.method_choice import parse_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
     from planetoid.errors import ParameterError
     from planetoid.evaluation.tuning import tune as search
     from planetoid.utils.progress import progress
 
-    sources.require(labels=True)
-    names = check_names(method)
+    options.require(labels=True)
+    names = parse_methods(method)
     if len(names) != 1:
         raise ParameterError(f"--method {method}: tune takes one method")
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
-    with noted([], quiet=quiet):
-        data = read_data(sources, quiet=quiet)
-    protocol = draw_protocol(data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes)
+    with collect_warnings(quiet=quiet):
+        data = options.read(quiet=quiet)
+    protocol = split_protocol(
+        data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
+    )
     best = [0.0]
     with progress(names[0], trials, verbose=not quiet) as advance:
 
@@ -78,38 +81,34 @@ def tune(
             advance(1, f"best {100 * best[0]:.1f} %")
 
         found = search(
-            names[0], data.dataset(), trials=trials, protocol=protocol, fixed=fixed, seed=seed,
-            seeds=range(FIRST_SPLIT, FIRST_SPLIT + splits), jobs=processes(jobs, min(trials, 8)), journal=journal,
+            names[0], data, trials=trials, protocol=protocol, fixed=fixed, seed=seed,
+            seeds=range(FIRST_SPLIT, FIRST_SPLIT + splits), jobs=n_processes(jobs, min(trials, 8)), journal=journal,
             on_trial=note,
         )  # fmt: skip
     if as_json:
         print_json(found.as_dict())
         return
-    _show(found, fixed, sources)
-    tell("The score is the best of many trials; planetoid evaluate with these settings is unbiased.", quiet=quiet)
+    _show(found, fixed, options)
+    print_message(
+        "The score is the best of many trials; planetoid evaluate with these settings is unbiased.", quiet=quiet
+    )
 
 
-def _show(found: Tuned, fixed: ParsedSettings, sources: Sources) -> None:
+def _show(found: Tuned, fixed: ParsedSettings, options: DataOptions) -> None:
     keys = {name.replace("__", "."): value for name, value in found.parameters.items()}
     if found.parameters.keys() <= fixed.keys():  # nothing but what was given by --set
         alone = "Only the defaults were tried."
         print_lines([alone if found.trials == 1 else "No trial is better than the defaults: keep them."])
     else:
-        table = simple_table("parameter", right=("value",))
+        table = plain_table("parameter", right=("value",))
         for key, value in keys.items():
             table.add_row(key, _written(value))
         print_table(table)
     default = "" if found.default is None else f"; defaults: {found.default.percent()}"
-    measured = f"{counted(len(found.seeds), 'split')}, {counted(found.trials, 'trial')}"
+    measured = f"{pluralize(len(found.seeds), 'split')}, {pluralize(found.trials, 'trial')}"
     print_lines([f"Accuracy {found.score.percent()} % over {measured}{default}."])
-    given = [
-        part
-        for option, path in (("--edges", sources.edges), ("--features", sources.features), ("--labels", sources.labels))
-        if path is not None
-        for part in (option, str(path))
-    ]
     chosen = [part for key, value in keys.items() for part in ("--set", f"{key}={_written(value)}")]
-    print_lines([shlex.join(["planetoid", "fit", *given, "--method", found.method, *chosen])])
+    print_lines([shlex.join(["planetoid", "fit", *options.as_arguments(), "--method", found.method, *chosen])])
 
 
 def _written(value: Plain) -> str:

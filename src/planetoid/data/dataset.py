@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.data.sources import SourceFile
 from planetoid.data.splits import Split, planetoid_split, rate_split
 from planetoid.errors import DataError, ParameterError
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
-from planetoid.labels import as_classes
+from planetoid.labels import as_classes, mask_labels
+from planetoid.parameters import Real, check_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from scipy import sparse
@@ -39,7 +42,7 @@ class Dataset:
         A row of zeros is a node without features.
     y : int32 array
         Code of each node's class in ``classes``; -1 where it is unknown.
-    classes : array
+    classes : array, or a sequence of labels
         The classes as they were given, usually strings or integers.
     validation : int32 array or None
         As ``y``, for nodes that may be used to stop or to choose, never to fit.
@@ -48,6 +51,8 @@ class Dataset:
         What the nodes, edges and features are.
     origin : str
         Where it comes from.
+    sources : tuple of SourceFile
+        The files that it was read from, with their SHA-256.
     public : Split or None
         The split that came with the data.
     parent_rows : int64 array or None
@@ -72,12 +77,14 @@ class Dataset:
     feature_names: npt.NDArray[np.object_] | None = None
     description: str = ""
     origin: str = ""
+    sources: tuple[SourceFile, ...] = ()
     public: Split | None = None
     parent_rows: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.classes, np.ndarray):
-            object.__setattr__(self, "classes", as_classes(list(self.classes)))
+        classes = cast("npt.NDArray[Any] | Sequence[object]", self.classes)
+        if not isinstance(classes, np.ndarray):
+            object.__setattr__(self, "classes", as_classes(classes))
         n = self.graph.n_nodes
         for name in ("y", "validation"):
             given = getattr(self, name)
@@ -92,7 +99,7 @@ class Dataset:
             if n and (codes.min() < -1 or codes.max() >= self.n_classes):
                 raise DataError(f"{self.name}: a label code is outside -1..{self.n_classes - 1}")
 
-    # ---- what is in it --------------------------------------------------------
+    # ---- contents -------------------------------------------------------------
 
     @property
     def node_ids(self) -> npt.NDArray[Any]:
@@ -122,9 +129,13 @@ class Dataset:
     @property
     def labels(self) -> npt.NDArray[np.object_]:
         """The class of each node, ``None`` where it is unknown."""
-        return np.append(self.classes.astype(object), [None])[self.y]
+        return np.append(self.classes.astype(object), np.array([None]))[self.y]
 
-    # ---- what a method asks for ---------------------------------------------
+    def source(self, role: str) -> SourceFile | None:
+        """Return the file of a role (``"edges"``, ``"labels"``, ...), ``None`` if there is none."""
+        return next((file for file in self.sources if file.role == role), None)
+
+    # ---- what a method learns from ------------------------------------------
 
     @property
     def ids(self) -> NodeIds:
@@ -189,26 +200,49 @@ class Dataset:
         """
         if kind == "public":
             if self.public is None:
-                raise ParameterError(f"{self.name} has no public split; use split('random', seed=0) to draw one")
+                raise ParameterError(
+                    f"{self.name} has no public split", hint="use split('random', seed=0)", parameter="kind"
+                )
             return self.public
         if kind == "random":
             val, test = 500 if n_val is None else n_val, 1000 if n_test is None else n_test
             return planetoid_split(self.y, per_class, val, test, seed)
         if kind == "rate":
             if rate is None:
-                raise ParameterError("split('rate') needs rate=, the share of each class that is labelled")
+                raise ParameterError(
+                    "split('rate') requires rate, the share of each class that is labelled", parameter="rate"
+                )
             return rate_split(self.y, rate, n_val or 0, n_test, seed)
-        raise ParameterError(f"there is no split {kind!r}; it is 'public', 'random' or 'rate'")
+        raise ParameterError(f"kind must be 'public', 'random' or 'rate', got {kind!r}", parameter="kind")
+
+    def hold_out(self, share: float, seed: int = 0) -> Self:
+        """Return the data with a share of each class's labels moved from ``y`` to ``validation``.
+
+        At least one label per class stays in ``y``.
+
+        Examples
+        --------
+        >>> import planetoid as pl
+        >>> data = pl.datasets.make_citation(100, n_classes=2).hold_out(0.25, seed=1)
+        >>> int((data.y >= 0).sum()), int((data.validation >= 0).sum())
+        (74, 26)
+        """
+        check_parameters("hold_out", {"share": share}, {"share": Real(0, 1, closed="neither")})
+        if self.validation is not None:
+            raise ParameterError(f"{self.name} already has validation labels", parameter="share")
+        split = rate_split(self.y, 1 - share, seed=seed)
+        if len(split.test) == 0:
+            raise DataError(f"no label can be held out for validation: {self.name} has too few labels per class")
+        return replace(self, y=mask_labels(self.y, split.train), validation=mask_labels(self.y, split.test))
 
     # ---- parts ----------------------------------------------------------------
 
     def without(self, rows: npt.ArrayLike) -> Self:
-        """Return the data with these nodes, their edges, features and labels gone.
+        """Return the data without these nodes, their edges, features and labels.
 
         ``data.without(split.test)`` is what a method sees when the test nodes
-        are truly unseen. Node ids stay what they were; ``parent_rows`` tells
-        the old row of each node and :meth:`rows_from_parent` the new row of an
-        old one.
+        are truly unseen. Node ids do not change; ``parent_rows`` has the old row
+        of each node, and :meth:`rows_from_parent` returns the new row of an old one.
 
         Examples
         --------
@@ -221,9 +255,9 @@ class Dataset:
         >>> bool((seen.node_ids == data.node_ids[seen.parent_rows]).all())
         True
         """
-        gone = np.zeros(self.n_nodes, dtype=bool)
-        gone[np.asarray(rows, dtype=np.int64)] = True
-        kept = np.flatnonzero(~gone)
+        remain = np.ones(self.n_nodes, dtype=bool)
+        remain[np.asarray(rows, dtype=np.int64)] = False
+        kept = np.flatnonzero(remain)
         part = replace(
             self,
             graph=self.graph.subgraph(self.node_ids[kept]),
@@ -240,17 +274,16 @@ class Dataset:
         return part
 
     def rows_from_parent(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return the rows that rows of the parent have here, -1 for those that are gone."""
+        """Return the rows here of rows of the parent, -1 for removed ones."""
         if self.parent_rows is None:
-            raise ParameterError(f"{self.name} was not made by without(); its rows are the original ones")
-        asked = np.asarray(rows, dtype=np.int64)
-        place = np.searchsorted(self.parent_rows, asked)
-        place = np.minimum(place, max(len(self.parent_rows) - 1, 0))
+            raise ParameterError(f"{self.name} has no parent: it was not returned by without()")
+        wanted = np.asarray(rows, dtype=np.int64)
         if len(self.parent_rows) == 0:
-            return np.full(asked.shape, -1, dtype=np.int64)
-        return np.where(self.parent_rows[place] == asked, place, -1)
+            return np.full(wanted.shape, -1, dtype=np.int64)
+        found = np.minimum(np.searchsorted(self.parent_rows, wanted), len(self.parent_rows) - 1)
+        return np.where(self.parent_rows[found] == wanted, found, -1)
 
-    # ---- telling --------------------------------------------------------------
+    # ---- text -----------------------------------------------------------------
 
     def __repr__(self) -> str:
         return (
@@ -258,31 +291,12 @@ class Dataset:
             f"features={self.n_features:,}, classes={self.n_classes:,})"
         )
 
-    def __str__(self) -> str:
-        lines = [f"{self.name}: {self.description}"]
-        lines += [f"  {what:<9} {text}" for what, text in self._facts()]
-        return "\n".join(lines)
+    def details(self) -> list[tuple[str, str]]:
+        """Return further rows for the description, of subclasses that hold more."""
+        return []
 
-    def _facts(self) -> list[tuple[str, str]]:
-        degrees = self.graph.degrees
-        isolated = int((degrees == 0).sum())
-        facts = [
-            ("nodes", f"{self.n_nodes:,}" + (f" ({isolated:,} isolated)" if isolated else "")),
-            ("edges", f"{self.graph.n_edges:,} distinct ({self.graph.summary.entries:,} adjacency entries read)"),
-        ]
-        if self.X is not None:
-            empty = int((~self.has_features).sum())
-            without = f", {empty:,} nodes without any" if empty else ""
-            entries = np.count_nonzero(self.X) if isinstance(self.X, np.ndarray) else self.X.nnz
-            facts.append(("features", f"{self.n_features:,} ({entries:,} entries{without})"))
-        occur = len(np.unique(self.y[self.y >= 0]))
-        some = "" if occur == self.n_classes else f", {occur:,} of them occur"
-        names = ": " + ", ".join(self.class_names) if self.n_classes <= 10 else ""
-        facts.append(("classes", f"{self.n_classes:,}{some}{names}"))
-        facts.append(("labels", f"{int((self.y >= 0).sum()):,} known"))
-        if self.public is not None:
-            sizes = len(self.public.train), len(self.public.val), len(self.public.test)
-            facts.append(("split", "public: {:,} labelled, {:,} validation, {:,} test".format(*sizes)))
-        if self.origin:
-            facts.append(("origin", self.origin))
-        return facts
+    def __str__(self) -> str:
+        from planetoid.data.summary import describe
+
+        title = f"{self.name}: {self.description}" if self.description else self.name
+        return "\n".join([title, *(f"  {name:<10} {text}" for name, text in describe(self))])

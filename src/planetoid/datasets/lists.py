@@ -139,13 +139,11 @@ class CoordinateLists(Dataset):
             raise DataError("scores have a NaN or an infinity; every item needs a number")
         return table
 
-    def _facts(self) -> list[tuple[str, str]]:
-        facts = super()._facts()
-        facts[0] = ("nodes", f"{self.n_nodes:,}: {self.n_lists:,} lists and {self.n_items:,} items")
-        facts.append(
-            ("truth", f"{len(self.truth_rows):,} items, at most {self.upper_bound:.3f} to be found; k = {self.k:,}")
-        )
-        return facts
+    def details(self) -> list[tuple[str, str]]:
+        return [
+            ("lists", f"{self.n_lists:,} lists and {self.n_items:,} items"),
+            ("truth", f"{len(self.truth_rows):,} items, recall at most {self.upper_bound:.3f}; k = {self.k:,}"),
+        ]
 
 
 def recall_of_pairs(scores: Scores, pairs: npt.NDArray[np.int64], k: int, n_true: int) -> float:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
-    from planetoid.record import FitRecord
+    from planetoid.persistence import FitRecord
 
 __all__ = ["Codes", "Labels", "ReportNodes", "encode_truth"]
 

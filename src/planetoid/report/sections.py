@@ -15,7 +15,7 @@ from planetoid.report.elements import bar, class_name, definitions, notes, perce
 from planetoid.report.quality import N_BINS, Quality
 
 if TYPE_CHECKING:
-    from planetoid.record import FitRecord
+    from planetoid.persistence import FitRecord
     from planetoid.report.model_view import ModelView
     from planetoid.report.nodes import ReportNodes
     from planetoid.report.ranking import Ranking

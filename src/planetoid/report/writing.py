@@ -26,7 +26,7 @@ from planetoid.utils.versions import package_versions
 
 if TYPE_CHECKING:
     from planetoid.estimator import GraphClassifier
-    from planetoid.record import FitRecord
+    from planetoid.persistence import FitRecord
     from planetoid.report.model_view import SavedArrays
     from planetoid.report.nodes import Labels
 

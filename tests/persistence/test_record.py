@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planetoid.errors import DataError
-from planetoid.record import FitRecord, read_record, write_record
+from planetoid.persistence import FitRecord, read_record, write_record
 
 
 @pytest.fixture
@@ -59,12 +59,12 @@ def test_no_record(tmp_path):
 def test_a_damaged_record_is_told(record, tmp_path, damage):
     write_record(tmp_path, record)
     (tmp_path / "record.json").write_text(damage)
-    with pytest.raises(DataError, match=r"the record of the fit in .* is damaged"):
+    with pytest.raises(DataError, match="the record of the fit is damaged"):
         read_record(tmp_path)
 
 
 def test_damaged_arrays_are_told(record, tmp_path):
     write_record(tmp_path, record)
     (tmp_path / "record.safetensors").write_bytes(b"short")
-    with pytest.raises(DataError, match="is damaged"):
+    with pytest.raises(DataError, match="the record of the fit is damaged"):
         read_record(tmp_path)

@@ -1,0 +1,115 @@
+"""``DataOptions``: the options that name files, as arguments of ``planetoid.read_dataset``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from planetoid.cli.console import status
+from planetoid.data.sources import ROLES
+from planetoid.errors import ParameterError
+
+if TYPE_CHECKING:
+    from planetoid.data.dataset import Dataset
+    from planetoid.data.files import Column
+    from planetoid.errors import PlanetoidError
+
+__all__ = ["DataOptions"]
+
+
+class TableArguments(TypedDict):
+    """Arguments of ``read_dataset`` that say how tables are read."""
+
+    source_column: Column
+    target_column: Column
+    weight_column: Column
+    id_column: Column
+    label_column: Column
+    ignore: tuple[str, ...]
+    features_format: str | None
+    header: dict[str, bool]
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Files, and how to read them. ``header`` and ``no_header`` have the roles of files that have a header or none.
+
+    >>> DataOptions(labels=Path("l.csv"), header=("labels",)).headers()
+    {'labels': True}
+    """
+
+    edges: Path | None = None
+    features: Path | None = None
+    labels: Path | None = None
+    validation: Path | None = None
+    directed: bool = False
+    source_column: Column = None
+    target_column: Column = None
+    weight_column: Column = None
+    id_column: Column = None
+    label_column: Column = None
+    ignore: tuple[str, ...] = ()
+    features_format: str | None = None
+    header: tuple[str, ...] = ()
+    no_header: tuple[str, ...] = ()
+
+    def paths(self) -> dict[str, Path]:
+        """Return the files by role."""
+        return {role: path for role in ROLES if (path := getattr(self, role)) is not None}
+
+    def require(self, *, labels: bool) -> None:
+        """Raise ``ParameterError`` if a required file is missing, before any file is opened."""
+        if self.edges is None and self.features is None:
+            raise ParameterError("there is nothing to learn from: pass --edges, --features or both")
+        if labels and self.labels is None:
+            raise ParameterError("--labels is required: a table of id and label of the labelled nodes")
+        self.headers()
+
+    def read(self, *, quiet: bool) -> Dataset:
+        """Read all files."""
+        with status(f"reading {', '.join(map(str, self.paths().values()))}", quiet=quiet):
+            from planetoid.data.reading import read_dataset
+
+            return read_dataset(
+                self.edges,
+                self.features,
+                self.labels,
+                self.validation,
+                directed=self.directed,
+                **self._table_arguments(),
+            )
+
+    def errors(self, *, quiet: bool) -> list[PlanetoidError]:
+        """Return what is wrong with each of the files."""
+        from planetoid.data.files import DatasetFiles
+
+        with status("reading every file on its own", quiet=quiet):
+            return DatasetFiles(self.paths(), **self._table_arguments()).errors()
+
+    def headers(self) -> dict[str, bool]:
+        """Return for the files that ``--header`` and ``--no-header`` name whether they have a header."""
+        for option, roles in (("--header", self.header), ("--no-header", self.no_header)):
+            for role in roles:
+                if role not in ROLES:
+                    raise ParameterError(f"{option} must be one of {', '.join(ROLES)}, got {role}")
+        both = [role for role in self.header if role in self.no_header]
+        if both:
+            raise ParameterError(f"--header {both[0]} and --no-header {both[0]} are mutually exclusive")
+        return dict.fromkeys(self.header, True) | dict.fromkeys(self.no_header, False)
+
+    def as_arguments(self) -> list[str]:
+        """Return the options that name files as arguments of a command line."""
+        return [part for role, path in self.paths().items() for part in (f"--{role}", str(path))]
+
+    def _table_arguments(self) -> TableArguments:
+        return {
+            "source_column": self.source_column,
+            "target_column": self.target_column,
+            "weight_column": self.weight_column,
+            "id_column": self.id_column,
+            "label_column": self.label_column,
+            "ignore": self.ignore,
+            "features_format": self.features_format,
+            "header": self.headers(),
+        }

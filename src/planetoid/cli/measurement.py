@@ -1,0 +1,157 @@
+"""Methods on repeated splits of the known labels: runs that may fail, and their results."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.data.dataset import Dataset
+from planetoid.errors import DataError, ParameterError, PlanetoidError
+from planetoid.evaluation import Protocol, Result, run_once
+from planetoid.evaluation.metrics import CalibrationBin, calibration_bins
+from planetoid.evaluation.workers import cores, each
+from planetoid.utils.text import pluralize
+
+__all__ = ["Outcome", "calibration", "confusion_matrix", "measure", "n_processes", "split_protocol"]
+
+TRAIN_SHARE = 0.8  # of the known labels: close to what a model has that is fitted on all of them
+N_BINS = 10
+
+
+class Task(NamedTuple):
+    """One fit of one method on one split."""
+
+    method: str
+    data: Dataset
+    protocol: Protocol
+    seed: int
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a task: a result with its predictions, or the error that ended it.
+
+    Attributes
+    ----------
+    method : str
+    seed : int
+    result : Result or None
+    truth, predicted : int arrays
+        Codes of the classes of the test nodes; empty after an error.
+    confidence : float array
+        Probability of the predicted class.
+    error : str or None
+    """
+
+    method: str
+    seed: int
+    result: Result | None = None
+    truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    predicted: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    confidence: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    error: str | None = None
+
+
+def split_protocol(
+    data: Dataset,
+    *,
+    train_share: float | None,
+    per_class: int | None,
+    hold_out: float | None,
+    new_nodes: bool,
+) -> Protocol:
+    """Return how splits are drawn: by default 80 % of the labels per class are for training, the rest for testing."""
+    sizes = np.bincount(data.y[data.y >= 0], minlength=data.n_classes)
+    n_labels = int(sizes.sum())
+    if data.n_classes < 2:
+        raise DataError("at least two classes are required; planetoid check shows what is in the data")
+    if train_share is not None and per_class is not None:
+        raise ParameterError("--train-share and --per-class are mutually exclusive")
+    for option, share in (("--train-share", train_share), ("--hold-out", hold_out)):
+        if share is not None and not 0 < share < 1:
+            raise ParameterError(f"{option} must be a number in (0, 1), got {share}")
+    if per_class is not None and sizes.min() < per_class:
+        smallest = data.classes.tolist()[int(sizes.argmin())]
+        raise DataError(f"--per-class {per_class}: class {smallest!r} has only {pluralize(int(sizes.min()), 'label')}")
+    share = TRAIN_SHARE if train_share is None else train_share
+    n_train = np.maximum(np.floor(share * sizes + 1e-9), 1) if per_class is None else np.full(len(sizes), per_class)
+    rest = n_labels - int(n_train.sum())
+    n_val = 0 if hold_out is None else round(hold_out * n_labels)
+    if rest - n_val < 1:
+        held_out = f" and {n_val:,} for early stopping" if n_val else ""
+        raise DataError(
+            f"no label is left for testing: of {n_labels:,} labels in {data.n_classes:,} classes, "
+            f"{int(n_train.sum()):,} are for training{held_out}",
+            hint="add labels, or train on fewer",
+        )
+    return Protocol(
+        split="rate" if per_class is None else "random",
+        setting="unseen" if new_nodes else "transductive",
+        validation=n_val > 0,
+        per_class=per_class or 20,
+        n_val=n_val,
+        n_test=rest - n_val,
+        rate=share if per_class is None else None,
+    )
+
+
+def measure(
+    methods: Sequence[str],
+    data: Dataset,
+    protocol: Protocol,
+    seeds: Sequence[int],
+    parameters: Mapping[str, Mapping[str, object]],
+    jobs: int,
+    on_outcome: Callable[[Outcome], None],
+) -> None:
+    """Run every method on every split, and pass on each outcome, errors included."""
+    tasks = [Task(method, data, protocol, seed, parameters.get(method, {})) for method in methods for seed in seeds]
+    for outcome in each(attempt, tasks, jobs):
+        on_outcome(outcome)
+
+
+def attempt(task: Task) -> Outcome:
+    """Run a task; an error becomes part of the outcome, so that other methods continue."""
+    try:
+        run = run_once(*task)
+    except PlanetoidError as error:
+        return Outcome(task.method, task.seed, error=str(error))
+    except Exception as error:  # a bug in one method is no reason to lose the others
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
+        return Outcome(task.method, task.seed, error=message)
+    codes = run.model.classes_[run.probabilities.argmax(axis=1)]
+    return Outcome(
+        task.method,
+        task.seed,
+        run.result,
+        task.data.y[run.split.test],
+        codes.astype(np.int32),
+        run.probabilities.max(axis=1).astype(np.float32),
+    )
+
+
+def n_processes(jobs: int, n_tasks: int) -> int:
+    """Return the number of processes: as many as asked for (0: one per core, at most 4), but no more than tasks."""
+    return max(1, min(jobs or min(4, cores()), n_tasks))
+
+
+def confusion_matrix(outcomes: Sequence[Outcome], n_classes: int) -> npt.NDArray[np.int64]:
+    """Count, over all splits, how often a class (row) was predicted as a class (column)."""
+    matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
+    for outcome in outcomes:
+        np.add.at(matrix, (outcome.truth, outcome.predicted), 1)
+    return matrix
+
+
+def calibration(outcomes: Sequence[Outcome]) -> list[CalibrationBin]:
+    """Return the predictions of all splits in bins of confidence."""
+    confidence = np.concatenate([one.confidence for one in outcomes])
+    correct = np.concatenate([one.truth == one.predicted for one in outcomes])
+    return calibration_bins(correct, confidence, N_BINS)

@@ -1,0 +1,132 @@
+"""``SavedModel``: the labels that a saved model holds, without torch, numba and scikit-learn."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.errors import DataError
+from planetoid.io.model_files import Document, Tensors, read_document, read_ids, read_tensors
+from planetoid.registry import CLASSES, MethodInfo
+
+if TYPE_CHECKING:
+    from planetoid.estimator import GraphClassifier
+    from planetoid.ids import NodeIds
+
+__all__ = ["SavedModel"]
+
+
+class SavedModel:
+    """A model in its folder: what it is, and the arrays it was saved with.
+
+    Class probabilities and embeddings of the fitted nodes are part of a saved model, so that they can be read without
+    the classes that computed them; :meth:`load` gives the whole model, which predicts new rows.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+
+    Attributes
+    ----------
+    path : Path
+    class_name : str
+        For example ``"PlanetoidT"``.
+    method : MethodInfo
+        Its entry in the registry, with the short name.
+    classes : array
+        The labels; a column of :attr:`probabilities` each.
+
+    Examples
+    --------
+    >>> import tempfile, planetoid as pl
+    >>> model = pl.LabelPropagation().fit(None, {"a": "red", "c": "blue"}, graph=[("a", "b"), ("b", "d"), ("c", "e")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model")
+    ...     saved = SavedModel(f"{folder}/model")
+    ...     saved.predict().tolist()
+    ['red', 'red', 'blue', 'red', 'blue']
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.document: Document = read_document(self.path)
+        name = self.document.get("class")
+        if not isinstance(name, str) or name not in CLASSES:
+            raise DataError(f"the model has the class {name!r}, which this planetoid does not have", path=self.path)
+        self.class_name: str = name
+        self.method: MethodInfo = CLASSES[name]
+        self._verified = False
+
+    @cached_property
+    def classes(self) -> npt.NDArray[Any]:
+        """The labels, in the order of the columns of :attr:`probabilities`."""
+        try:
+            entry = self.document["classes"]
+            return np.array(entry["labels"], dtype=entry["dtype"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._damaged(f"its classes cannot be read ({error})") from None
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features that the model was fitted on, ``None`` if on none."""
+        features = self._features()
+        return None if features is None else int(features["count"])
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of these features, ``None`` if they had none."""
+        features = self._features()
+        return None if features is None else features["names"]
+
+    @cached_property
+    def node_ids(self) -> NodeIds:
+        """Ids of the fitted nodes, in row order."""
+        return read_ids(self.path, self.document, self._read("node_ids."))
+
+    @cached_property
+    def probabilities(self) -> npt.NDArray[np.floating[Any]]:
+        """Class probabilities of every fitted node."""
+        found = self._read("attributes.label_distributions_").popitem()[1]
+        if found.shape != (len(self.node_ids), len(self.classes)):
+            raise self._damaged("its probabilities do not fit its nodes and classes")
+        return found
+
+    @cached_property
+    def embedding(self) -> npt.NDArray[np.float32]:
+        """Embedding of every fitted node, of a method that learns one."""
+        if not self.method.embedding:
+            raise DataError(f"{self.class_name} learns no embedding", path=self.path)
+        return self._read("attributes.embedding_").popitem()[1]
+
+    def predict(self) -> npt.NDArray[Any]:
+        """Return the most probable label of every fitted node."""
+        labels: npt.NDArray[Any] = self.classes[self.probabilities.argmax(axis=1)]
+        return labels
+
+    def load(self, **overrides: object) -> GraphClassifier:
+        """Return the whole model; see :func:`planetoid.load`."""
+        from planetoid.persistence.loading import load
+
+        return load(self.path, **overrides)
+
+    def _features(self) -> Document | None:
+        features = self.document.get("features")
+        if features is not None and (not isinstance(features, dict) or not {"count", "names"} <= features.keys()):
+            raise self._damaged("its features cannot be read")
+        return features
+
+    def _read(self, prefix: str) -> Tensors:
+        """Read some tensors; the checksum of the file is compared the first time."""
+        tensors = read_tensors(self.path, self.document, prefix, verify=not self._verified)
+        self._verified = True
+        if not tensors and not prefix.startswith("node_ids"):  # row numbers need no tensor
+            raise self._damaged(f"tensors.safetensors has no {prefix}")
+        return tensors
+
+    def _damaged(self, reason: str) -> DataError:
+        return DataError(f"the model is damaged: {reason}", path=self.path)
