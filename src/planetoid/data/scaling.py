@@ -1,0 +1,32 @@
+"""``row_normalize``: feature rows scaled to unit norm, the same for every method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from scipy import sparse
+
+__all__ = ["Rows", "scale_rows"]
+
+Rows: TypeAlias = "npt.NDArray[np.float32] | npt.NDArray[np.float64] | sparse.csr_array"
+
+
+def scale_rows(X: Rows, norm: str | None, dtype: npt.DTypeLike | None = None) -> Rows:
+    """Return feature rows scaled to unit ``"l1"`` or ``"l2"`` norm; ``None`` leaves them as they are.
+
+    Rows of zeros stay zero. The norm is taken in the precision of ``X``; ``dtype`` converts the result.
+
+    >>> scale_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32), "l2", np.float64).round(6).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    if norm is not None:
+        from sklearn.preprocessing import normalize
+
+        X = normalize(X, norm=norm)
+    return X if dtype is None else X.astype(dtype, copy=False)
