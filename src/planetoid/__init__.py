@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from planetoid import evaluation as evaluation
     from planetoid import presets as presets
     from planetoid import report as report
+    from planetoid.graph import Graph as Graph
+    from planetoid.graph import construct as construct
+    from planetoid.io import read_features as read_features
+    from planetoid.io import read_labels as read_labels
+    from planetoid.labels import mask_labels as mask_labels
+    from planetoid.persistence import load as load
+
+if TYPE_CHECKING:  # the classes of the registry, written by scripts/update_docs.py
     from planetoid.baselines.diel import Diel as Diel
     from planetoid.baselines.feat import Feat as Feat
     from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
@@ -24,17 +32,13 @@ if TYPE_CHECKING:
     from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
     from planetoid.baselines.manifold_regularization import ManifoldRegularization as ManifoldRegularization
     from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
+    from planetoid.baselines.poisson_learning import PoissonLearning as PoissonLearning
+    from planetoid.baselines.propagated_features import PropagatedFeatures as PropagatedFeatures
     from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
-    from planetoid.graph import Graph as Graph
-    from planetoid.graph import construct as construct
-    from planetoid.io import read_features as read_features
-    from planetoid.io import read_labels as read_labels
-    from planetoid.labels import mask_labels as mask_labels
     from planetoid.models.inductive import PlanetoidI as PlanetoidI
     from planetoid.models.transductive import PlanetoidG as PlanetoidG
     from planetoid.models.transductive import PlanetoidT as PlanetoidT
-    from planetoid.persistence import load as load
 
 __version__ = "0.1.0"
 
@@ -51,7 +55,7 @@ _WHERE = {
     "mask_labels": "planetoid.labels",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",
-    **{name: module for name, (_, module) in CLASSES.items()},
+    **{name: entry.module for name, entry in CLASSES.items()},
 }
 
 __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]

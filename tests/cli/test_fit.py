@@ -156,7 +156,6 @@ def test_rules_of_auto():
         chosen(has_features=False, new_nodes=True)
     with pytest.raises(DataError, match="neither edges nor features"):
         chosen(has_features=False, has_edges=False)
-    assert set(choosing.QUICK_FIRST) == set(pl.METHODS)
 
 
 def test_settings_are_read_as_what_they_are():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.registry import METHODS
+from planetoid.registry import METHODS, quick_first
 
 if TYPE_CHECKING:
     from planetoid.cli.inputs import Data
@@ -15,11 +15,6 @@ __all__ = ["Situation", "check_names", "choose", "fitting", "misfit"]
 
 # A planetoid model keeps two tables of 128 numbers a node, 1 KB; above so many nodes that is gigabytes.
 LARGE = 2_000_000
-# From quick to slow, as measured on Cora; a comparison that is interrupted has the most to show in this order.
-QUICK_FIRST = (
-    *("feat", "lp", "lgc", "mad", "diel", "ica", "manireg", "graphemb", "planetoid-g", "semiemb"),
-    *("planetoid-t", "planetoid-i", "tsvm"),
-)
 
 
 @dataclass(frozen=True)
@@ -95,7 +90,7 @@ def misfit(method: str, situation: Situation) -> str | None:
 
 def fitting(situation: Situation) -> tuple[list[str], dict[str, str]]:
     """Return the methods that fit the data, quick ones first, and why the others do not."""
-    ordered = sorted(METHODS, key=lambda name: QUICK_FIRST.index(name) if name in QUICK_FIRST else len(QUICK_FIRST))
+    ordered = quick_first()  # so that an interrupted comparison has the most results
     reasons = {method: why for method in ordered if (why := misfit(method, situation)) is not None}
     return [method for method in ordered if method not in reasons], reasons
 
