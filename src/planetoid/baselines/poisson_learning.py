@@ -116,18 +116,18 @@ class PoissonLearning(Propagation):
         degrees = strengths(adjacency)
         components = data.graph.components()
         counts = _label_counts(data, components)
-        unsolved = (np.count_nonzero(counts, axis=1) < 2)[components]
+        solved = (np.count_nonzero(counts, axis=1) > 1)[components]
 
         labels, rows = data.one_hot(), data.labelled
         labels[rows] -= (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[components[rows]]
         # L is singular: constants per component are free. One node of each is fixed at 0 first.
-        free = ~unsolved
+        free = solved.copy()
         free[_hubs(components, degrees)] = False
         scores = self._solve(System(adjacency, degrees, labels, free))
         scores -= _weighted_means(scores, components, degrees)[components]
-        scores[unsolved] = 0.0
+        scores[~solved] = 0.0
         self.scores_ = scores * self._correction(data)
-        return _softmax(_standardized(self.scores_, degrees), counts[components] > 0)
+        return _softmax(_standardized(self.scores_, np.where(solved, degrees, 0.0)), counts[components] > 0)
 
     def _correction(self, data: Dataset) -> Matrix:
         """Return the factor of each class by which its share differs from that among the labels."""
@@ -163,9 +163,8 @@ def _weighted_means(scores: Matrix, components: npt.NDArray[np.int32], degrees: 
     return np.divide(sums, volume[:, None], out=np.zeros_like(sums), where=volume[:, None] > 0)
 
 
-def _standardized(scores: Matrix, degrees: Matrix) -> Matrix:
-    """Divide by the degree-weighted root mean square of the nodes that have scores."""
-    weights = np.where(scores.any(axis=1), degrees, 0.0)
+def _standardized(scores: Matrix, weights: Matrix) -> Matrix:
+    """Divide by the weighted root mean square."""
     total = weights.sum() * scores.shape[1]
     return scores / np.sqrt(weights @ (scores**2).sum(axis=1) / total) if total > 0 else scores
 

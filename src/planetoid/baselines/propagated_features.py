@@ -137,7 +137,7 @@ class PropagatedFeatures(GraphClassifier):
     def _fit_softmax(self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32]) -> None:
         scale = np.sqrt(np.mean((rows**2).sum(axis=1))) or 1.0
         C = AUTO_C * len(codes) / len(self.classes_) if self.C == "auto" else self.C
-        solver = LogisticRegression(C=C, max_iter=self.max_iter)
+        solver = LogisticRegression(C=C, tol=1e-6, max_iter=self.max_iter)
         if rows.shape[0] < rows.shape[1]:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
             # the same, and small.
@@ -194,7 +194,7 @@ class Filter:
         for block in _blocks(n_features):
             part = columns[:, block]
             dense = part if isinstance(part, np.ndarray) else part.toarray()
-            found[:, block] = self(dense)[nodes]
+            found[:, block] = self(np.asarray(dense, dtype=np.float32))[nodes]
         return found
 
 
