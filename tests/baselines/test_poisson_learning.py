@@ -19,11 +19,12 @@ def sources(y):
     return centred
 
 
-def closed_form(matrix, y):
-    """u = L^+ sum_j (y_j - ybar) delta_j, shifted to the degree-weighted mean 0."""
+def closed_form(matrix, y, loop=None):
+    """u = L^+ sum_j (y_j - ybar) delta_j, shifted to the mean 0, weighted by degrees with a self-loop."""
     degrees = matrix.sum(axis=1, dtype=float)
     scores = np.linalg.pinv(np.diag(degrees) - matrix) @ sources(y)
-    return scores - degrees @ scores / degrees.sum()
+    volume = degrees + (matrix[matrix > 0].mean(dtype=float) if loop is None else loop)
+    return scores - volume @ scores / volume.sum()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -38,23 +39,29 @@ def test_equals_the_pseudo_inverse(solver, seed, random_weighted_graph, few_labe
 
 
 def test_equals_the_limit_of_the_papers_iteration(random_weighted_graph, few_labels):
+    """U <- U + D^-1 (B - L U), on the graph with self-loops of the mean weight."""
     matrix, y = random_weighted_graph(40, 7), few_labels(40, 3, 7)
-    degrees = matrix.sum(axis=1, dtype=float)
+    looped = matrix.astype(float) + matrix[matrix > 0].mean(dtype=float) * np.eye(40)
+    degrees = looped.sum(axis=1)[:, None]
     scores = np.zeros((40, 3))
     for _ in range(5_000):
-        scores = scores + (sources(y) - (degrees[:, None] * scores - matrix @ scores)) / degrees[:, None]
+        scores = scores + (sources(y) - (degrees * scores - looped @ scores)) / degrees
     model = pl.PoissonLearning().fit(y=y, graph=sparse.csr_array(matrix))
     np.testing.assert_allclose(model.scores_, scores, atol=1e-8)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_weighted_path_by_hand(solver):
-    """Half a unit of current over the weights 2 and 1 drops by 1/4 and 1/2; the degrees are 2, 3 and 1."""
+    """Half a unit of current over the weights 2 and 1: the scores drop by 1/4 and 1/2.
+
+    With self-loops of 3/2 the degrees are 7/2, 9/2 and 5/2, so the middle has the score 1/28.
+    """
     path = pl.Graph.from_edges([0, 1], [1, 2], [2.0, 1.0])
     model = pl.PoissonLearning(solver=solver).fit(y=["p", None, "q"], graph=path)
-    np.testing.assert_allclose(model.scores_, [[0.25, -0.25], [0, 0], [-0.5, 0.5]], atol=1e-12)
-    # The degree-weighted root mean square is 1/4; the softmax of twice the scores in that unit.
-    expected = 1 / (1 + np.exp(-np.array([4.0, 0.0, -8.0])))
+    first = np.array([1 / 4, 0, -1 / 2]) + 1 / 28
+    np.testing.assert_allclose(model.scores_, np.column_stack([first, -first]), atol=1e-12)
+    mean_square = (7 / 2 * first[0] ** 2 + 9 / 2 * first[1] ** 2 + 5 / 2 * first[2] ** 2) / (21 / 2)
+    expected = 1 / (1 + np.exp(-2 * 2 * first / np.sqrt(mean_square)))  # twice the difference of the scores
     np.testing.assert_allclose(model.predict_proba()[:, 0], expected, atol=1e-12)
 
 
@@ -64,8 +71,9 @@ def test_each_component_is_a_problem_of_its_own(random_weighted_graph, few_label
     both = np.zeros((70, 70), dtype=np.float32)
     both[:30, :30], both[30:, 30:] = one, two
     model = pl.PoissonLearning().fit(y=np.append(y_one, y_two), graph=sparse.csr_array(both))
-    np.testing.assert_allclose(model.scores_[:30], closed_form(one, y_one), atol=1e-8)
-    np.testing.assert_allclose(model.scores_[30:, :2], closed_form(two, y_two), atol=1e-8)
+    loop = both[both > 0].mean(dtype=float)
+    np.testing.assert_allclose(model.scores_[:30], closed_form(one, y_one, loop), atol=1e-8)
+    np.testing.assert_allclose(model.scores_[30:, :2], closed_form(two, y_two, loop), atol=1e-8)
     assert (model.predict_proba()[30:, 2] == 0).all()  # class 2 has no label in the second component
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, strengths, symmetric_adjacency
+from planetoid.baselines.propagation import Propagation, mean_weight, strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
@@ -31,14 +31,14 @@ class PoissonLearning(Propagation):
     The scores u solve ``L u = sum_j (y_j - ybar) delta_j`` with the graph
     Laplacian L = D - A, the labelled nodes j and the mean ybar of their one-hot
     labels y_j; the solution with the degree-weighted mean 0 is taken. With one to
-    five labels per class, the scores of label propagation are almost constant
-    away from the labels; these are not.
+    five labels per class, the harmonic scores of label propagation are almost
+    constant away from the labels; these are not.
 
     Each connected component is a problem of its own, with the ybar of its own
     labels, and is solved exactly instead of by the paper's random-walk iteration,
-    which approaches the same solution on a connected graph but drifts apart on
-    the components of a disconnected one. Nodes of a component whose labels are all
-    of one class get that class; nodes of a component without a label get the class
+    which approaches the same solution on a connected graph but diverges on the
+    components of a disconnected one. Nodes of a component whose labels are all of
+    one class get that class; nodes of a component without a label get the class
     prior. A directed edge counts in both directions (A + A^T).
 
     Parameters
@@ -70,10 +70,15 @@ class PoissonLearning(Propagation):
 
     Notes
     -----
-    Scores have no scale of probabilities. They are divided by their
-    degree-weighted root mean square and doubled; the probabilities are the softmax
-    of that over the classes that have a label in the node's component. They rank
-    nodes; they are not calibrated.
+    The degrees by which nodes are weighted include a self-loop of the mean edge
+    weight; L does not change by it. Without, a node between two labels of
+    different classes and no other edges has the score 0 for both, whatever the
+    weights.
+
+    Scores are no probabilities. They are divided by their degree-weighted root
+    mean square and doubled; the probabilities are the softmax of that over the
+    classes that have a label in the node's component. They rank nodes; they are
+    not calibrated.
 
     References
     ----------
@@ -114,6 +119,7 @@ class PoissonLearning(Propagation):
     def _fit(self, data: Dataset) -> Probabilities:
         adjacency = symmetric_adjacency(data.graph)
         degrees = strengths(adjacency)
+        volume = degrees + mean_weight(adjacency)
         components = data.graph.components()
         counts = _label_counts(data, components)
         solved = (np.count_nonzero(counts, axis=1) > 1)[components]
@@ -124,10 +130,10 @@ class PoissonLearning(Propagation):
         free = solved.copy()
         free[_hubs(components, degrees)] = False
         scores = self._solve(System(adjacency, degrees, labels, free))
-        scores -= _weighted_means(scores, components, degrees)[components]
+        scores -= _weighted_means(scores, components, volume)[components]
         scores[~solved] = 0.0
         self.scores_ = scores * self._correction(data)
-        return _softmax(_standardized(self.scores_, np.where(solved, degrees, 0.0)), counts[components] > 0)
+        return _softmax(_standardized(self.scores_, np.where(solved, volume, 0.0)), counts[components] > 0)
 
     def _correction(self, data: Dataset) -> Matrix:
         """Return the factor of each class by which its share differs from that among the labels."""
@@ -156,11 +162,10 @@ def _hubs(components: npt.NDArray[np.int32], degrees: Matrix) -> npt.NDArray[np.
     return np.asarray(order[last])
 
 
-def _weighted_means(scores: Matrix, components: npt.NDArray[np.int32], degrees: Matrix) -> Matrix:
-    """Return the degree-weighted mean score of each component."""
-    volume = np.bincount(components, weights=degrees)
-    sums = np.stack([np.bincount(components, weights=degrees * column) for column in scores.T], axis=1)
-    return np.divide(sums, volume[:, None], out=np.zeros_like(sums), where=volume[:, None] > 0)
+def _weighted_means(scores: Matrix, components: npt.NDArray[np.int32], weights: Matrix) -> Matrix:
+    """Return the weighted mean score of each component."""
+    sums = np.stack([np.bincount(components, weights=weights * column) for column in scores.T], axis=1)
+    return np.asarray(sums / np.bincount(components, weights=weights)[:, None])
 
 
 def _standardized(scores: Matrix, weights: Matrix) -> Matrix:

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from planetoid.baselines.propagation import strengths, symmetric_adjacency
+from planetoid.baselines.propagation import mean_weight, strengths, symmetric_adjacency
 from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
@@ -203,8 +203,8 @@ def normalized_adjacency(adjacency: sparse.csr_array) -> sparse.csr_array:
 
     In an unweighted graph w is 1; in a weighted one it makes the result independent of the unit of the weights.
     """
-    weight = float(adjacency.data.mean(dtype=np.float64)) if adjacency.nnz else 1.0
-    looped = sparse.csr_array(adjacency.astype(np.float64) + weight * sparse.eye_array(adjacency.shape[0]))
+    loops = mean_weight(adjacency) * sparse.eye_array(adjacency.shape[0])
+    looped = sparse.csr_array(adjacency.astype(np.float64) + loops)
     root = sparse.diags_array(1 / np.sqrt(strengths(looped)))
     return sparse.csr_array(root @ looped @ root, dtype=np.float32)
 

@@ -16,7 +16,15 @@ from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.graph import Graph
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
-__all__ = ["Propagation", "class_mass_normalized", "filled", "reached", "strengths", "symmetric_adjacency"]
+__all__ = [
+    "Propagation",
+    "class_mass_normalized",
+    "filled",
+    "mean_weight",
+    "reached",
+    "strengths",
+    "symmetric_adjacency",
+]
 
 
 class Propagation(GraphClassifier):
@@ -83,6 +91,11 @@ def symmetric_adjacency(graph: Graph) -> sparse.csr_array:
 def strengths(adjacency: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Return the sum of the weights of each row, in float64 (``adjacency.sum`` adds in float32)."""
     return np.asarray(adjacency @ np.ones(adjacency.shape[1]))
+
+
+def mean_weight(adjacency: sparse.csr_array) -> float:
+    """Return the mean edge weight, 1 without edges: the weight of self-loops that does not depend on its unit."""
+    return float(adjacency.data.mean(dtype=np.float64)) if adjacency.nnz else 1.0
 
 
 def reached(data: Dataset) -> npt.NDArray[np.bool_]:
