@@ -1,13 +1,15 @@
-"""Write measured figures into the documents: ``python scripts/update_docs.py [--check]``.
+"""Write measured figures and lists of methods into the documents: ``python scripts/update_docs.py [--check]``.
 
-A table stands between ``<!-- measured: NAME -->`` and ``<!-- end -->`` and is made from
-a file of results that a benchmark wrote; ``TABLES`` says which. With ``--check`` nothing
-is written, and the exit code is 1 if a table is not what the results say. A table whose
-results are not there stays as it is.
+A table between ``<!-- measured: NAME -->`` and ``<!-- end -->`` is made from a file of
+results that a benchmark wrote, one after ``<!-- generated: NAME -->`` from the registry of
+methods; ``TABLES`` has the functions. The imports of all methods for type checkers, in
+``planetoid/__init__.py``, are written too. With ``--check`` nothing is written, and the exit
+code is 1 if a file is out of date. A table without its results is left unchanged.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -18,7 +20,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCED = ROOT / "docs" / "results"
-MARKED = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+PACKAGE = ROOT / "src" / "planetoid" / "__init__.py"
+MARKED = re.compile(r"(<!-- (?:measured|generated): ([\w-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+TYPED_CLASSES = re.compile(r"(if TYPE_CHECKING:  # the classes of the registry[^\n]*\n)(?:    [^\n]*\n)+")
 
 DATA_SETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
 PARTS_OF_ENGINE = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
@@ -51,6 +55,37 @@ def _cell(entry: dict[str, Any] | None) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def methods() -> str:
+    """Every method: what it learns from, whether it labels new nodes, and the first line of its docstring."""
+    from planetoid.evaluation import what_it_uses
+    from planetoid.registry import METHODS
+
+    rows = [
+        [f"`{cls.__name__}`", f"`{name}`", what_it_uses(name), "yes" if cls.inductive else "", _summary(cls)]
+        for name, cls in METHODS.items()
+    ]
+    return _table(["class", "`--method`", "learns from", "labels new nodes", ""], rows)
+
+
+def _summary(cls: type) -> str:
+    return (inspect.getdoc(cls) or "").splitlines()[0].replace("|", "\\|")
+
+
+def method_reference() -> str:
+    """The API reference of every method, which mkdocstrings renders."""
+    from planetoid.registry import CLASSES
+
+    return "\n" + "".join(f"::: planetoid.{info.module}.{name}\n\n" for name, info in CLASSES.items())
+
+
+def typed_classes(text: str) -> str:
+    """Return the source of the package with the import of every method for type checkers."""
+    from planetoid.registry import CLASSES
+
+    lines = sorted(f"    from planetoid.{info.module} import {name} as {name}\n" for name, info in CLASSES.items())
+    return TYPED_CLASSES.sub(lambda match: match[1] + "".join(lines), text)
 
 
 def skipgram() -> str:
@@ -136,6 +171,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
     "demo": demo,
     "label_more": label_more,
+    "method_reference": method_reference,
+    "methods": methods,
     "propagation": propagation,
     "reproduced": reproduced,
     "skipgram": skipgram,
@@ -171,12 +208,12 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     stale = 0
-    for path in documents():
+    for path in [PACKAGE, *documents()]:
         text = path.read_text(encoding="utf-8")
-        new = updated(text)
+        new = typed_classes(text) if path == PACKAGE else updated(text)
         if new != text:
             stale += 1
-            print(f"{path.relative_to(ROOT)}: {'not what the results say' if '--check' in arguments else 'updated'}")
+            print(f"{path.relative_to(ROOT)}: {'out of date' if '--check' in arguments else 'updated'}")
             if "--check" not in arguments:
                 path.write_text(new, encoding="utf-8")
     return 1 if stale and "--check" in arguments else 0

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from planetoid import evaluation as evaluation
     from planetoid import presets as presets
     from planetoid import report as report
-    from planetoid.baselines.diel import Diel as Diel
-    from planetoid.baselines.feat import Feat as Feat
-    from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
-    from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification
-    from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation
-    from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
-    from planetoid.baselines.manifold_regularization import ManifoldRegularization as ManifoldRegularization
-    from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
-    from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
-    from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
     from planetoid.data.dataset import Dataset as Dataset
     from planetoid.data.reading import read_dataset as read_dataset
     from planetoid.engine.contexts import Contexts as Contexts
@@ -40,9 +30,6 @@ if TYPE_CHECKING:
     from planetoid.io import read_features as read_features
     from planetoid.io import read_labels as read_labels
     from planetoid.labels import mask_labels as mask_labels
-    from planetoid.models.inductive import PlanetoidI as PlanetoidI
-    from planetoid.models.transductive import PlanetoidG as PlanetoidG
-    from planetoid.models.transductive import PlanetoidT as PlanetoidT
     from planetoid.persistence import load as load
     from planetoid.training.callbacks import Callback as Callback
     from planetoid.training.callbacks import EarlyStopping as EarlyStopping
@@ -50,6 +37,23 @@ if TYPE_CHECKING:
     from planetoid.training.settings import Encoder as Encoder
     from planetoid.training.settings import Network as Network
     from planetoid.training.settings import Training as Training
+
+if TYPE_CHECKING:  # the classes of the registry, written by scripts/update_docs.py
+    from planetoid.baselines.diel import Diel as Diel
+    from planetoid.baselines.feat import Feat as Feat
+    from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
+    from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification
+    from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation
+    from planetoid.baselines.local_global import LocalGlobalConsistency as LocalGlobalConsistency
+    from planetoid.baselines.manifold_regularization import ManifoldRegularization as ManifoldRegularization
+    from planetoid.baselines.modified_adsorption import ModifiedAdsorption as ModifiedAdsorption
+    from planetoid.baselines.poisson_learning import PoissonLearning as PoissonLearning
+    from planetoid.baselines.propagated_features import PropagatedFeatures as PropagatedFeatures
+    from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
+    from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
+    from planetoid.models.inductive import PlanetoidI as PlanetoidI
+    from planetoid.models.transductive import PlanetoidG as PlanetoidG
+    from planetoid.models.transductive import PlanetoidT as PlanetoidT
 
 __version__ = "0.1.0"
 
@@ -81,7 +85,7 @@ _WHERE = {
     "read_dataset": "planetoid.data.reading",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",
-    **{name: info.module for name, info in CLASSES.items()},
+    **{name: f"planetoid.{info.module}" for name, info in CLASSES.items()},
 }
 
 __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]

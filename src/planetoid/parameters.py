@@ -51,13 +51,15 @@ class Integer:
     high: int | None = None
 
     def admits(self, value: object) -> bool:
-        if not isinstance(value, Integral) or isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, Integral):
             return False
         return (self.low is None or int(value) >= self.low) and (self.high is None or int(value) <= self.high)
 
     def __str__(self) -> str:
         if self.low is not None and self.high is not None:
             return f"an integer from {self.low} to {self.high}"
+        if self.high is not None:
+            return f"an integer <= {self.high}"
         return "an integer" + (f" >= {self.low}" if self.low is not None else "")
 
 
@@ -70,18 +72,20 @@ class Real:
     closed: str = "both"  # "both", "left", "right", "neither"
 
     def admits(self, value: object) -> bool:
-        if not isinstance(value, RealNumber) or isinstance(value, bool) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, RealNumber) or not math.isfinite(value):
             return False
-        above = value >= self.low if self.closed in ("both", "left") else value > self.low
-        below = value <= self.high if self.closed in ("both", "right") else value < self.high
+        number = float(value)
+        above = number >= self.low if self.closed in ("both", "left") else number > self.low
+        below = number <= self.high if self.closed in ("both", "right") else number < self.high
         return above and below
 
     def __str__(self) -> str:
-        left = ">=" if self.closed in ("both", "left") else ">"
+        left, right = self.closed in ("both", "left"), self.closed in ("both", "right")
         if math.isinf(self.high):
-            return "a number" + (f" {left} {self.low:g}" if math.isfinite(self.low) else "")
-        opening = "[" if self.closed in ("both", "left") else "("
-        return f"a number in {opening}{self.low:g}, {self.high:g}{']' if self.closed in ('both', 'right') else ')'}"
+            return "a number" + (f" {'>=' if left else '>'} {self.low:g}" if math.isfinite(self.low) else "")
+        if math.isinf(self.low):
+            return f"a number {'<=' if right else '<'} {self.high:g}"
+        return f"a number in {'[' if left else '('}{self.low:g}, {self.high:g}{']' if right else ')'}"
 
 
 @dataclasses.dataclass(frozen=True)

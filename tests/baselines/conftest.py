@@ -15,7 +15,7 @@ def _random_weighted_graph(n, seed, density=0.1):
 
 
 def _few_labels(n, n_classes, seed):
-    """Three labels a class at random places, -1 elsewhere."""
+    """Three labels per class at random nodes, -1 elsewhere."""
     rng = np.random.default_rng(seed)
     y = np.full(n, -1)
     y[rng.choice(n, 3 * n_classes, replace=False)] = np.tile(np.arange(n_classes), 3)

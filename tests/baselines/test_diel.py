@@ -1,4 +1,4 @@
-"""Diel: its walks against the dense solution, its parts alone, and recall on made lists."""
+"""Diel: its walks against the dense solution, its parts alone, and recall on synthetic lists."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def test_walks_equal_the_dense_solution(random_weighted_graph, few_labels):
     matrix, y = random_weighted_graph(60, 2), few_labels(60, 3, 2)
     degrees = matrix.sum(axis=0, dtype=float)
     restart = np.zeros((60, 3))
-    restart[y >= 0, y[y >= 0]] = 1 / 3  # three labels a class
+    restart[y >= 0, y[y >= 0]] = 1 / 3  # three labels per class
     walk = 0.3 * np.linalg.solve(np.eye(60) - 0.7 * matrix / degrees[None, :], restart)
     np.testing.assert_allclose(walk.sum(axis=0), 1.0)
     found = walk_scores(sparse.csr_array(matrix), y, 3, damping=0.7)
@@ -56,7 +56,7 @@ def test_growth_counts_and_keeps_the_labels(lists):
 
 
 def test_items_have_the_weighted_mean_of_their_lists_and_are_ranked():
-    """Lists 0-3 have features, items p, q, r have none; r stands in no list."""
+    """Lists a-d have features, items p, q, r have none; r is in no list."""
     nodes = ["a", "b", "c", "d", "p", "q", "r"]
     graph = pl.Graph.from_edges(list("abccd"), list("ppqpq"), [1.0, 1.0, 2.0, 3.0, 1.0], nodes=nodes)
     X = np.zeros((7, 2), dtype=np.float32)
@@ -77,12 +77,12 @@ def test_items_have_the_weighted_mean_of_their_lists_and_are_ranked():
     assert (items[0], classes[0]) == ("a", "left")
 
 
-def test_says_when_the_svm_did_not_finish(lists):
-    with pytest.warns(PlanetoidWarning, match="ran out of iterations"):
+def test_warns_when_the_svm_did_not_converge(lists):
+    with pytest.warns(PlanetoidWarning, match="the SVM did not converge"):
         pl.Diel(max_iter=1, tol=1e-12, C=100).fit(lists.X, lists.y, graph=lists.graph)
 
 
 @pytest.mark.parametrize(("name", "value"), [("growth", -1), ("damping", 1), ("C", 0), ("row_normalize", "l3")])
-def test_refuses_what_cannot_work(name, value, lists):
-    with pytest.raises(ParameterError, match=f"{name}={value!r}"):
+def test_invalid_parameters(name, value, lists):
+    with pytest.raises(ParameterError, match=f"{name} must be .*, got {value!r}"):
         pl.Diel(**{name: value}).fit(lists.X, lists.y, graph=lists.graph)

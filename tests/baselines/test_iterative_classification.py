@@ -14,7 +14,7 @@ ORDERS = ("degree", "confidence", "random")
 
 @pytest.fixture
 def noisy():
-    """Three communities with features that tell something."""
+    """Three communities with informative features."""
     rng = np.random.default_rng(3)
     truth = np.repeat([0, 1, 2], 40)
     same = truth[:, None] == truth[None, :]
@@ -77,7 +77,7 @@ def test_visits_by_hand():
     ("name", "value"),
     [("C", 0), ("aggregate", "mode"), ("order", "alphabet"), ("n_rounds", 0), ("max_iter", 0), ("row_normalize", 1)],
 )
-def test_refuses_what_cannot_work(name, value, noisy):
+def test_invalid_parameters(name, value, noisy):
     X, y, _, graph = noisy
-    with pytest.raises(ParameterError, match=f"{name}={value!r}"):
+    with pytest.raises(ParameterError, match=f"{name} must be .*, got {value!r}"):
         pl.IterativeClassification(**{name: value}).fit(X, y, graph=graph)

@@ -1,4 +1,4 @@
-"""LabelPropagation against hand-made values and the dense closed form."""
+"""LabelPropagation against values by hand and the dense closed form."""
 
 import numpy as np
 import pytest
@@ -49,15 +49,24 @@ def test_path_and_star_by_hand(solver):
     np.testing.assert_allclose(found[4], found[0], atol=1e-5)
 
 
-def test_class_mass_normalisation_gives_the_label_proportions(random_weighted_graph, few_labels):
+def test_class_mass_normalization_gives_all_nodes_the_label_proportions(random_weighted_graph, few_labels):
     matrix, y = random_weighted_graph(80, 5), few_labels(80, 2, 5)
-    prior = np.bincount(y[y >= 0]) / (y >= 0).sum()
-    scaled = class_mass_normalized(harmonic(matrix, y)[y < 0], prior)
+    y[np.flatnonzero(y == 1)[0]] = -1  # three labels of one class, two of the other
+    prior = np.array([0.6, 0.4])
+    scaled = class_mass_normalized(harmonic(matrix, y), prior)
     np.testing.assert_allclose(scaled.sum(axis=0), prior)
     model = pl.LabelPropagation(**{**TIGHT, "class_mass_normalization": True}).fit(y=y, graph=sparse.csr_array(matrix))
     expected = scaled / scaled.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba()[y < 0], expected, atol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(), expected, atol=1e-5)
     np.testing.assert_array_equal(model.predict()[y >= 0], y[y >= 0])
+
+
+def test_class_mass_counts_the_labelled_nodes_by_hand():
+    """One node between A and B with weights 1 and 10: of the mass 1 + 1/11 and 1 + 10/11 it has 1/12 and 10/21."""
+    graph = pl.Graph.from_edges(["a", "b"], ["x", "x"], [1.0, 10.0])
+    model = pl.LabelPropagation().fit(y={"a": "A", "b": "B"}, graph=graph)
+    shares = np.array([1 / 12, 10 / 21])
+    np.testing.assert_allclose(model.predict_proba(nodes=["x"]), [shares / shares.sum()])
 
 
 @pytest.mark.parametrize("solver", ["cg", "iterative"])
@@ -65,7 +74,7 @@ def test_same_bits_for_any_number_of_threads(solver, monkeypatch, random_weighte
     monkeypatch.setattr(linear_system, "ROWS_PER_TASK", 7)  # many blocks of rows although the graph is small
     graph, y = sparse.csr_array(random_weighted_graph(200, 1, 0.03)), few_labels(200, 4, 1)
     plain = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=y, graph=graph).predict_proba()
-    for n_jobs in (1, 2, 5, -1):
+    for n_jobs in (1, 2, 5, -1, -2):
         model = pl.LabelPropagation(solver=solver, n_jobs=n_jobs, **TIGHT).fit(y=y, graph=graph)
         assert np.array_equal(model.predict_proba(), plain)
 
@@ -95,7 +104,7 @@ def test_says_when_it_did_not_converge(solver):
     ring = pl.Graph.from_edges(np.arange(50), (np.arange(50) + 1) % 50)
     with pytest.warns(PlanetoidWarning, match="did not converge: after 3 iterations") as caught:
         pl.LabelPropagation(solver=solver, max_iter=3).fit(y={0: "a", 1: "b"}, graph=_thick(ring))
-    assert len(caught) == 1  # what was not reached in time is not called unreachable
+    assert len(caught) == 1  # nodes that were not reached in time are not reported as unreachable
 
 
 def _thick(ring):
@@ -105,7 +114,7 @@ def _thick(ring):
 
 
 def test_trees_are_eliminated_exactly():
-    """A long path is a tree: no iteration is needed, where the plain one would take millions."""
+    """A long path is a tree and needs no iteration; the plain one would take millions."""
     path = pl.Graph.from_edges(np.arange(3000), np.arange(1, 3001))
     model = pl.LabelPropagation().fit(y={0: "a", 3000: "b"}, graph=path)
     assert model.n_iter_ == 0
@@ -114,7 +123,7 @@ def test_trees_are_eliminated_exactly():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_trees_on_a_core_equal_the_factorisation(seed, random_weighted_graph):
-    """Weighted random trees hung on a random core, self loops here and there."""
+    """Weighted random trees attached to a random core, with a few self-loops."""
     rng = np.random.default_rng(seed)
     core, n = 20, 120
     matrix = np.zeros((n, n), dtype=np.float32)
@@ -134,10 +143,13 @@ def test_trees_on_a_core_equal_the_factorisation(seed, random_weighted_graph):
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"solver": "magic"}, "solver='magic'"), ({"tol": -1}, "tol=-1"), ({"max_iter": 0}, "max_iter=0")],
+    [
+        ({"solver": "magic"}, "solver must be 'auto', 'direct', 'cg' or 'iterative', got 'magic'"),
+        ({"tol": -1}, "tol must be a number >= 0, got -1"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+        ({"class_mass_normalization": "no"}, "class_mass_normalization must be True or False, got 'no'"),
+    ],
 )
-def test_refuses_what_cannot_work(parameters, message):
-    with pytest.raises(ParameterError, match=message):
+def test_invalid_parameters(parameters, message):
+    with pytest.raises(ParameterError, match=f"^LabelPropagation: {message}$"):
         pl.LabelPropagation(**parameters).fit(y=[0, 1], graph=[(0, 1)])
-    with pytest.raises(ParameterError, match="n_jobs=0"):
-        pl.LabelPropagation(n_jobs=0, solver="cg").fit(y=[0, -1, 1], graph=[(0, 1), (1, 2)])

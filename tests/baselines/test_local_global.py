@@ -37,7 +37,7 @@ def test_two_nodes_by_hand():
     np.testing.assert_allclose(model.predict_proba(), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
 
 
-def test_class_mass_normalisation(random_weighted_graph, few_labels):
+def test_class_mass_normalization(random_weighted_graph, few_labels):
     matrix, y = random_weighted_graph(60, 3), few_labels(60, 2, 3)
     expected = closed_form(matrix, y, 0.9)
     expected /= expected.sum(axis=0)
@@ -65,7 +65,7 @@ def test_isolated_labels_stay_and_the_unreached_get_the_prior(solver):
     np.testing.assert_allclose(model.predict_proba()[3:], 0.5)
 
 
-def test_what_is_too_far_for_the_iteration_gets_the_prior_without_a_false_word():
+def test_nodes_too_far_for_the_iteration_get_the_prior_without_a_false_warning():
     path = pl.Graph.from_edges(np.arange(99), np.arange(1, 100))
     model = pl.LocalGlobalConsistency(alpha=0.1, solver="iterative")
     model.fit(y={0: "a", 1: "b"}, graph=path)  # a warning that 99 cannot be reached would fail this test
@@ -73,6 +73,6 @@ def test_what_is_too_far_for_the_iteration_gets_the_prior_without_a_false_word()
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.5])
-def test_refuses_alpha(alpha):
-    with pytest.raises(ParameterError, match="alpha="):
+def test_invalid_alpha(alpha):
+    with pytest.raises(ParameterError, match=rf"alpha must be a number in \(0, 1\), got {alpha}"):
         pl.LocalGlobalConsistency(alpha=alpha).fit(y=[0, 1], graph=[(0, 1)])

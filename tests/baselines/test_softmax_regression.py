@@ -1,4 +1,4 @@
-"""Softmax regression where there is one example a class."""
+"""Softmax regression with one example per class."""
 
 import warnings
 
@@ -12,7 +12,7 @@ from planetoid.baselines.softmax_regression import fit_softmax
 ONE_OF_EACH = np.eye(25), np.arange(25)
 
 
-def test_one_example_a_class_is_no_reason_to_warn() -> None:
+def test_one_example_per_class_does_not_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit_softmax(LogisticRegression(), *ONE_OF_EACH)

@@ -96,14 +96,14 @@ def test_one_unlabelled_row_is_enough():
     assert len(pl.TransductiveSVM().fit(X, y).predict()) == 5
 
 
-def test_says_when_the_solver_did_not_finish():
+def test_warns_when_the_solver_did_not_converge():
     X, y = two_clouds(1, n=60)
-    with pytest.warns(PlanetoidWarning, match=r"ran out of iterations in \d+ of its fits"):
+    with pytest.warns(PlanetoidWarning, match=r"did not converge in \d+ of its fits"):
         pl.TransductiveSVM(C=1e4, unlabelled_C=1e4, row_normalize=None, tol=1e-12, max_iter=2).fit(X, y)
 
 
 @pytest.mark.parametrize(("name", "value"), [("C", 0), ("unlabelled_C", -1), ("loss", "log"), ("row_normalize", "max")])
-def test_refuses_what_cannot_work(name, value):
+def test_invalid_parameters(name, value):
     X, y = two_clouds(0)
-    with pytest.raises(ParameterError, match=f"{name}={value!r}"):
+    with pytest.raises(ParameterError, match=f"{name} must be .*, got {value!r}"):
         pl.TransductiveSVM(**{name: value}).fit(X, y)

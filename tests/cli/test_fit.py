@@ -160,7 +160,6 @@ def test_rules_of_auto():
         chosen(bare, new_nodes=True)
     with pytest.raises(DataError, match="neither edges nor features"):
         chosen(replace(no_edges, X=None))
-    assert set(method_choice.SLOW) <= set(pl.METHODS)
 
 
 def test_settings_are_read_as_what_they_are():

@@ -1,64 +1,74 @@
-"""DIEL (Bing et al., 2015): labels spread through coordinate lists, then teach a classifier."""
+"""DIEL (Bing et al., 2015): labels spread through coordinate lists and train a classifier."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Hashable, Iterable
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.baselines.linear_system import System, solve
 from planetoid.baselines.propagation import strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset, Features
-from planetoid.errors import ParameterError, PlanetoidWarning
+from planetoid.data.scaling import Rows
+from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 
-__all__ = ["Diel", "walk_scores"]
+__all__ = ["Diel", "Ranking", "walk_scores"]
 
 Scores = npt.NDArray[np.float64]
 
 
+class Ranking(NamedTuple):
+    """The best (node, class) pairs, best first: three arrays of one length."""
+
+    nodes: npt.NDArray[np.generic]
+    classes: npt.NDArray[np.generic]
+    scores: Scores
+
+
 class Diel(InductiveClassifier):
-    """Few distant labels spread over the graph, and the best of what they reach trains an SVM.
+    """An SVM trained on the labelled nodes and on those that random walks from them score best.
 
-    Made for coordinate lists: a bipartite graph of lists, which have features,
-    and the items that stand in them, which have none. Walks with restart from
-    the labelled nodes of each class (MultiRankWalk) score all nodes; of those
-    with features, the best of each class join the labelled ones as examples of a
-    linear SVM, which then scores every node by its features. A node without
-    features, an item, has the mean score of its neighbours, the lists.
+    Designed for coordinate lists: a bipartite graph of lists, which have
+    features, and the items in them, which have none. Walks with restart from the
+    labelled nodes of each class (MultiRankWalk) score all nodes; of those with
+    features, the best of each class become further examples for a linear SVM,
+    which then scores every node by its features. A node without features, an
+    item, has the mean score of its neighbours, the lists.
 
-    Works on any graph whose nodes have features, at least in part. A directed
-    edge counts at both of its ends.
+    It works on any graph in which some nodes have features. A directed edge
+    counts in both directions.
 
     Parameters
     ----------
     growth : float, default 8.0
-        Examples that the walks add for each label of a class; 0 leaves the
-        graph out.
+        Number of examples that the walks add per label of a class; with 0 the
+        graph is not used for training.
     damping : float, default 0.85
-        Chance that a walk goes on instead of starting anew.
+        Probability that a walk continues instead of restarting.
     C : float, default 1.0
         Weight of the SVM's loss.
     row_normalize : {"l1", "l2", None}, default "l2"
-        Scale each feature row before fitting and predicting.
+        Norm to which each feature row is scaled.
     tol : float, default 0.01
-        Of the SVM's solver (liblinear). The examples are noisy, and a solution
-        to more digits takes long and ranks no better.
+        Tolerance of the SVM's solver (liblinear). The examples are noisy; a more
+        precise solution takes long and ranks no better.
     max_iter : int, default 2000
-        Of the SVM's solver.
-    random_state : int, default 0
-        Order in which the SVM's solver visits rows.
+        Maximum number of iterations of the SVM's solver.
+    random_state : int or None, default 0
+        Seed of the order in which the SVM's solver visits rows.
     n_jobs : int or None, default None
-        Threads for the walks; the result is the same to the bit.
+        Number of threads for the walks; None is 1, -1 all cores. The result does
+        not depend on it.
 
     Attributes
     ----------
@@ -67,9 +77,9 @@ class Diel(InductiveClassifier):
     is_item_ : boolean array of shape (n_nodes,)
         Which nodes have no features.
     n_examples_ : int
-        Rows that the SVM was trained on.
+        Number of rows that the SVM was trained on.
     coef_, intercept_ : arrays
-        Its hyperplanes.
+        Hyperplanes of the SVM.
 
     References
     ----------
@@ -86,13 +96,23 @@ class Diel(InductiveClassifier):
     (3, True)
     """
 
-    scores_: Scores
-
+    constraints: ClassVar[Constraints] = {
+        "growth": Real(0),
+        "damping": Real(0, 1, closed="neither"),
+        "C": Real(0, closed="neither"),
+        "row_normalize": ROW_NORMALIZE,
+        "tol": Real(0, closed="neither"),
+        "max_iter": Integer(1),
+        "random_state": RANDOM_STATE,
+        "n_jobs": N_JOBS,
+    }
     search_space: ClassVar[SearchSpace] = {
         "growth": Float(2.0, 50.0),
         "damping": Categorical((0.5, 0.7, 0.85, 0.95)),
         "C": Float(0.01, 100.0),
     }
+
+    scores_: Scores
 
     def __init__(
         self,
@@ -103,7 +123,7 @@ class Diel(InductiveClassifier):
         row_normalize: str | None = "l2",
         tol: float = 0.01,
         max_iter: int = 2000,
-        random_state: int = 0,
+        random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.growth = growth
@@ -116,60 +136,54 @@ class Diel(InductiveClassifier):
         self.n_jobs = n_jobs
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
+        assert data.X is not None
         adjacency = symmetric_adjacency(data.graph)
-        described = data.has_features
-        self.is_item_ = ~described
-        labels = self._examples(data, adjacency, described)
+        self.is_item_ = ~data.has_features
+        labels = self._examples(data, adjacency)
         rows = np.flatnonzero(labels >= 0)
         self.n_examples_ = len(rows)
-        X = self._scaled(data.X)
-        self.coef_, self.intercept_ = self._hyperplanes(X[rows], labels[rows])
-        self.scores_ = _over_neighbours(self._decide(X), described, adjacency)
+        X = liblinear_rows(data.X, self.row_normalize)
+        self._fit_svm(X[rows], labels[rows])
+        self.scores_ = _mean_over_neighbours(self._decision_function(X), data.has_features, adjacency)
         return np.asarray(softmax(self.scores_, axis=1))
 
-    def _examples(
-        self, data: Dataset, adjacency: sparse.csr_array, described: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.int32]:
-        """Return the labels to train on: those given, and the best that walks reach."""
+    def _examples(self, data: Dataset, adjacency: sparse.csr_array) -> npt.NDArray[np.int32]:
+        """Return the labels to train on: the known ones, and those of the best-scoring nodes."""
         labels: npt.NDArray[np.int32] = data.y.copy()
         if self.growth > 0:
             scores = walk_scores(adjacency, data.y, data.n_classes, self.damping, self.n_jobs)
             best = scores.argmax(axis=1)
-            open_to = described & (data.y < 0) & (scores.max(axis=1) > 0)
+            candidate = data.has_features & (data.y < 0) & (scores.max(axis=1) > 0)
             for k in range(data.n_classes):
-                found = np.flatnonzero(open_to & (best == k))
+                rows = np.flatnonzero(candidate & (best == k))
                 count = round(self.growth * np.count_nonzero(data.y == k))
-                labels[found[np.argsort(-scores[found, k], kind="stable")[:count]]] = k
-        if len(np.unique(labels[described & (labels >= 0)])) == data.n_classes:
-            labels[~described] = -1  # an empty row teaches nothing but the intercept
+                labels[rows[np.argsort(-scores[rows, k], kind="stable")[:count]]] = k
+        if len(np.unique(labels[data.has_features & (labels >= 0)])) == data.n_classes:
+            labels[~data.has_features] = -1  # a row of zeros would train the intercept only
         return labels
 
-    def _hyperplanes(self, X: Any, labels: npt.NDArray[np.int32]) -> tuple[Scores, Scores]:
-        svm = LinearSVC(C=self.C, loss="hinge", tol=self.tol, max_iter=self.max_iter, random_state=self.random_state)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            svm.fit(X, labels)
-        if any(issubclass(one.category, ConvergenceWarning) for one in caught):
+    def _fit_svm(self, X: Rows, labels: npt.NDArray[np.int32]) -> None:
+        svm = fit_linear_svm(X, labels, C=self.C, loss="hinge", tol=self.tol, max_iter=self.max_iter, seed=self._seed)
+        self.coef_, self.intercept_ = svm.coef, svm.intercept
+        if not svm.converged:
             warnings.warn(
-                f"Diel: the SVM ran out of iterations; raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C",
+                f"Diel: the SVM did not converge; raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C",
                 PlanetoidWarning,
                 stacklevel=4,
             )
-        return np.asarray(svm.coef_), np.asarray(svm.intercept_)
 
-    def _decide(self, X: Any) -> Scores:
+    def _decision_function(self, X: Rows) -> Scores:
         scores = np.asarray(X @ self.coef_.T + self.intercept_, dtype=np.float64)
         return np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
 
     def _predict_rows(self, X: Features) -> Probabilities:
-        return np.asarray(softmax(self._decide(self._scaled(X)), axis=1))
+        return np.asarray(softmax(self._decision_function(liblinear_rows(X, self.row_normalize)), axis=1))
 
-    def rank(self, k: int, nodes: Any = None) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """Return the ``k`` best (node, class) pairs: node ids, classes and scores, the best first.
+    def rank(self, k: int, nodes: Iterable[Hashable] | None = None) -> Ranking:
+        """Return the ``k`` best (node, class) pairs: node ids, classes and scores, best first.
 
-        ``nodes`` are those to choose from; without it, the fitted nodes that
-        have no features (the items), or all nodes if each has some.
+        ``nodes`` are the candidates; by default the fitted nodes without
+        features (the items), or all nodes if each has features.
         """
         check_is_fitted(self, "scores_")
         if nodes is not None:
@@ -180,33 +194,18 @@ class Diel(InductiveClassifier):
         usable = np.flatnonzero(~np.isnan(scores))
         best = usable[np.argsort(-scores[usable], kind="stable")[:k]]
         row, column = np.divmod(best, len(self.classes_))
-        return self.node_ids_.to_numpy()[rows[row]], self.classes_[column], scores[best]
-
-    def _scaled(self, X: Features) -> Any:
-        if self.row_normalize is not None:
-            X = normalize(X, norm=self.row_normalize)
-        return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
-
-    def _check_parameters(self) -> None:
-        if self.row_normalize not in ("l1", "l2", None):
-            raise ParameterError(f"row_normalize={self.row_normalize!r}; it is 'l1', 'l2' or None")
-        if not self.growth >= 0:
-            raise ParameterError(f"growth={self.growth!r}; it must not be negative")
-        if not 0 < self.damping < 1:
-            raise ParameterError(f"damping={self.damping!r}; it must lie between 0 and 1")
-        if not self.C > 0:
-            raise ParameterError(f"C={self.C!r}; it must be positive")
+        return Ranking(self.node_ids_.to_numpy()[rows[row]], self.classes_[column], scores[best])
 
 
-def _over_neighbours(scores: Scores, described: npt.NDArray[np.bool_], adjacency: sparse.csr_array) -> Scores:
-    """Give nodes without features the mean score of their neighbours that have some."""
-    items = np.flatnonzero(~described)
+def _mean_over_neighbours(scores: Scores, has_features: npt.NDArray[np.bool_], adjacency: sparse.csr_array) -> Scores:
+    """Give nodes without features the mean score of their neighbours that have features."""
+    items = np.flatnonzero(~has_features)
     if len(items):
-        around = adjacency[items]
-        around.data = around.data * described[around.indices]
-        total = strengths(around)[:, None]
+        to_lists = adjacency[items]
+        to_lists.data = to_lists.data * has_features[to_lists.indices]
+        total = strengths(to_lists)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
-            scores[items] = np.where(total > 0, around @ scores / total, np.nan)
+            scores[items] = np.where(total > 0, to_lists @ scores / total, np.nan)
     return scores
 
 
@@ -217,11 +216,12 @@ def walk_scores(
     damping: float = 0.85,
     n_jobs: int | None = None,
 ) -> Scores:
-    """MultiRankWalk (Lin and Cohen, 2010): where walks from each class's labels are found, by degree.
+    """Return MultiRankWalk's scores (Lin and Cohen, 2010): random walks with restart from each class, by degree.
 
     The walk of a class solves ``v = (1 - damping) r + damping A D^-1 v`` with the
-    restart r uniform on its labels. With v = D u that is one symmetric system;
-    u, the share of the walk per unit of edge weight, is what is returned.
+    restart distribution r uniform on its labels. With v = D u this is one
+    symmetric system; u, the walk's probability per unit of edge weight, is
+    returned.
     """
     degrees = strengths(adjacency)
     restart = np.zeros((len(y), n_classes))

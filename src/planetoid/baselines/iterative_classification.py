@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import normalize
 
 from planetoid.baselines.propagation import strengths, symmetric_adjacency
 from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
-from planetoid.errors import ParameterError, PlanetoidWarning
+from planetoid.data.scaling import Rows, scale_rows
+from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
 
 __all__ = ["IterativeClassification"]
@@ -25,40 +26,56 @@ Labels = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float64]
 
 
-class IterativeClassification(GraphClassifier):
-    """A classifier on a node's features and its neighbours' labels, applied until labels settle.
+class LocalClassifier(NamedTuple):
+    """A linear classifier in two parts.
 
-    First a classifier on features alone guesses every label. Then a local
+    Attributes
+    ----------
+    content : array of shape (n_nodes, n_classes)
+        Scores of each node by its features, intercept included.
+    relation : array of shape (n_classes, n_classes)
+        Added to the scores per neighbour, by the neighbour's class.
+    """
+
+    content: Matrix
+    relation: Matrix
+
+
+class IterativeClassification(GraphClassifier):
+    """A classifier on a node's features and its neighbours' labels, applied until the labels converge.
+
+    First a classifier on the features alone predicts every label. Then a local
     classifier is fitted to the labelled nodes, on their features and on how
-    often each class occurs among their neighbours (known or guessed), and the
-    unlabelled nodes are visited, one after the other, each taking the best
-    label by its neighbours' labels of that moment, until a sweep changes none.
-    Since most neighbours of a few labelled nodes are guesses, fitting and
-    sweeping are repeated ``n_rounds`` times with the better guesses. A directed
-    edge counts at both of its ends; edge weights count as given.
+    often each class occurs among their neighbours (known or predicted), and the
+    unlabelled nodes are visited one after the other, each taking the best
+    label given the current labels of its neighbours, until a sweep changes
+    none. Since most neighbours of the few labelled nodes are predictions, fitting
+    and sweeping are repeated ``n_rounds`` times with the improved ones. A
+    directed edge counts in both directions.
 
     Parameters
     ----------
     C : float, default 1.0
-        Inverse strength of the local classifier's L2 penalty.
+        Inverse of the regularization strength of the local classifier.
     aggregate : {"proportion", "count"}, default "proportion"
-        How the labels around a node become features.
+        How the labels of a node's neighbours become features.
     order : {"degree", "confidence", "random"}, default "degree"
-        Who is visited first: those with most neighbours, the most certain, or
-        as drawn anew for each sweep.
+        Which nodes are visited first: those with most neighbours, the most
+        confident ones, or a new random order in each sweep.
     n_rounds : int, default 5
-        Fits of the local classifier.
+        Number of fits of the local classifier.
     max_iter : int, default 50
-        Most sweeps a round; a warning says if labels still changed in the last.
+        Maximum number of sweeps per round; a warning is issued if labels still
+        changed in the last.
     row_normalize : {"l1", "l2", None}, default "l2"
-        Scale each feature row.
-    random_state : int, default 0
-        Of the "random" order.
+        Norm to which each feature row is scaled.
+    random_state : int or None, default 0
+        Seed of the "random" order.
 
     Attributes
     ----------
     n_iter_ : int
-        Sweeps that were made in all rounds.
+        Number of sweeps in all rounds.
 
     References
     ----------
@@ -67,7 +84,7 @@ class IterativeClassification(GraphClassifier):
 
     Examples
     --------
-    The last node has no features of its own but three neighbours:
+    The last node has no features, but three neighbours:
 
     >>> import planetoid as pl
     >>> X = [[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 0]]
@@ -78,7 +95,15 @@ class IterativeClassification(GraphClassifier):
     """
 
     uses_features = "required"
-
+    constraints: ClassVar[Constraints] = {
+        "C": Real(0, closed="neither"),
+        "aggregate": ("proportion", "count"),
+        "order": ("degree", "confidence", "random"),
+        "n_rounds": Integer(1),
+        "max_iter": Integer(1),
+        "row_normalize": ROW_NORMALIZE,
+        "random_state": RANDOM_STATE,
+    }
     search_space: ClassVar[SearchSpace] = {
         "C": Float(0.1, 1000.0),
         "aggregate": Categorical(("proportion", "count")),
@@ -94,7 +119,7 @@ class IterativeClassification(GraphClassifier):
         n_rounds: int = 5,
         max_iter: int = 50,
         row_normalize: str | None = "l2",
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.C = C
         self.aggregate = aggregate
@@ -105,41 +130,40 @@ class IterativeClassification(GraphClassifier):
         self.random_state = random_state
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
-        X: Any = data.X if self.row_normalize is None else normalize(data.X, norm=self.row_normalize)
-        adjacency = _shares(symmetric_adjacency(data.graph), self.aggregate)
+        assert data.X is not None
+        X = scale_rows(data.X, self.row_normalize)
+        adjacency = _aggregation(symmetric_adjacency(data.graph), self.aggregate)
         known = data.labelled
-        local = LogisticRegression(C=self.C, max_iter=1000)
-        labels = fit_softmax(local, X[known], data.y[known]).predict(X).astype(np.int64)
+        solver = LogisticRegression(C=self.C, max_iter=1000)
+        labels = fit_softmax(solver, X[known], data.y[known]).predict(X).astype(np.int64)
         labels[known] = data.y[known]
-        generator = np.random.default_rng(self.random_state)
+        generator = np.random.default_rng(self._seed)
         self.n_iter_ = 0
         for _ in range(self.n_rounds):
-            around = (adjacency @ _one_hot(labels, data.n_classes))[known]
-            fit_softmax(local, _beside(X[known], around), data.y[known])
-            content, relation = _parts(local, X)
-            self._sweep(adjacency, labels, np.flatnonzero(data.y < 0), content, relation, generator)
-        around = adjacency @ _one_hot(labels, data.n_classes)
-        return np.asarray(softmax(content + around @ relation, axis=1))
+            neighbours = (adjacency @ _one_hot(labels, data.n_classes))[known]
+            fit_softmax(solver, _concatenate(X[known], neighbours), data.y[known])
+            local = _local_classifier(solver, X)
+            self._sweep(adjacency, labels, np.flatnonzero(data.y < 0), local, generator)
+        neighbours = adjacency @ _one_hot(labels, data.n_classes)
+        return np.asarray(softmax(local.content + neighbours @ local.relation, axis=1))
 
     def _sweep(
         self,
         adjacency: sparse.csr_array,
         labels: Labels,
         nodes: Labels,
-        content: Matrix,
-        relation: Matrix,
+        local: LocalClassifier,
         generator: np.random.Generator,
     ) -> None:
-        """Visit the unlabelled nodes until their labels stand still."""
+        """Visit the unlabelled nodes until no label changes."""
         from planetoid.baselines.kernels import visit_nodes
 
         changed = 0
         for _ in range(self.max_iter):
             self.n_iter_ += 1
-            order = self._ordered(adjacency, labels, nodes, content, relation, generator)
+            order = self._ordered(adjacency, labels, nodes, local, generator)
             csr = (adjacency.indptr, adjacency.indices, adjacency.data)
-            changed = visit_nodes(*csr, order, content, relation, labels)
+            changed = visit_nodes(*csr, order, local.content, local.relation, labels)
             if not changed:
                 return
         warnings.warn(
@@ -154,35 +178,20 @@ class IterativeClassification(GraphClassifier):
         adjacency: sparse.csr_array,
         labels: Labels,
         nodes: Labels,
-        content: Matrix,
-        relation: Matrix,
+        local: LocalClassifier,
         generator: np.random.Generator,
     ) -> Labels:
         if self.order == "random":
             return generator.permutation(nodes)
         if self.order == "degree":
             return nodes[np.argsort(-np.diff(adjacency.indptr)[nodes], kind="stable")]
-        scores = content + (adjacency @ _one_hot(labels, len(relation))) @ relation
+        scores = local.content + (adjacency @ _one_hot(labels, len(local.relation))) @ local.relation
         best = np.partition(scores[nodes], -2, axis=1)[:, -2:]
         return nodes[np.argsort(best[:, 0] - best[:, 1], kind="stable")]
 
-    def _check_parameters(self) -> None:
-        if not self.C > 0:
-            raise ParameterError(f"C={self.C!r}; it must be positive")
-        for name in ("n_rounds", "max_iter"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it must be 1 at least")
-        for name, allowed in (
-            ("aggregate", ("proportion", "count")),
-            ("order", ("degree", "confidence", "random")),
-            ("row_normalize", ("l1", "l2", None)),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it is one of {', '.join(map(repr, allowed))}")
 
-
-def _shares(adjacency: sparse.csr_array, aggregate: str) -> sparse.csr_array:
-    """Weigh each neighbour by its edge, or by its share of all edges of the node."""
+def _aggregation(adjacency: sparse.csr_array, aggregate: str) -> sparse.csr_array:
+    """Weight each neighbour by its edge, or by its share of the node's total edge weight."""
     if aggregate == "count":
         return adjacency
     total = np.repeat(strengths(adjacency), np.diff(adjacency.indptr))
@@ -194,15 +203,16 @@ def _one_hot(labels: Labels, n_classes: int) -> Matrix:
     return np.eye(n_classes)[labels]
 
 
-def _beside(X: Any, around: Matrix) -> Any:
-    return sparse.hstack([X, sparse.csr_array(around)], format="csr") if sparse.issparse(X) else np.hstack([X, around])
+def _concatenate(X: Rows, neighbours: Matrix) -> Rows:
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(neighbours)], format="csr")
+    return np.hstack([X, neighbours])
 
 
-def _parts(local: LogisticRegression, X: Any) -> tuple[Matrix, Matrix]:
-    """Split the local classifier: scores by content, and what each neighbouring class adds."""
-    weights, intercept = local.coef_, local.intercept_
-    if len(weights) == 1:  # two classes: one score, which speaks for the second
+def _local_classifier(solver: LogisticRegression, X: Rows) -> LocalClassifier:
+    weights, intercept = solver.coef_, solver.intercept_
+    if len(weights) == 1:  # two classes: one score, that of the second
         weights, intercept = np.vstack([-weights, weights]) / 2, np.append(-intercept, intercept) / 2
     n_features = X.shape[1]
     content = np.asarray(X @ weights[:, :n_features].T + intercept, dtype=np.float64)
-    return content, np.ascontiguousarray(weights[:, n_features:].T)
+    return LocalClassifier(content, np.ascontiguousarray(weights[:, n_features:].T))

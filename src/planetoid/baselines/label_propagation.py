@@ -10,44 +10,48 @@ from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached, strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
+from planetoid.parameters import Constraints
 from planetoid.search_space import Categorical, SearchSpace
 
 __all__ = ["LabelPropagation"]
 
 
 class LabelPropagation(Propagation):
-    """Labelled nodes stay as they are; any other is the mean of its neighbours.
+    """Labelled nodes keep their labels; every other node is the weighted mean of its neighbours.
 
-    The score of class c at an unlabelled node is the chance that a random walk
-    from it meets a labelled node of class c first. Edge weights count as
-    given; a directed edge pulls at both of its ends (A + A^T), because the
-    harmonic solution is that of an undirected graph. A node from which no
-    labelled node can be reached gets the class prior.
+    The score of class c at an unlabelled node is the probability that a random
+    walk from it meets a labelled node of class c first. A directed edge counts
+    in both directions (A + A^T), because the harmonic solution is defined on
+    undirected graphs. A node from which no labelled node can be reached gets the
+    class prior.
 
     Parameters
     ----------
     class_mass_normalization : bool, default True
-        Scale the classes so that the unlabelled nodes have the class
-        proportions of the labels (Zhu et al., section 4). Without it, a few
-        well-connected labels can flood the graph with their class (on Pubmed
-        the accuracy is 72 % with it and 22 % without); the scores are then the
-        harmonic solution itself.
+        Scale the classes so that all nodes together have the class proportions
+        of the labels (Zhu et al., section 4, with the mass of the labelled
+        nodes included, so that edge weights decide on small graphs too).
+        Without it, a few well-connected labels can flood the graph with their
+        class (on Pubmed the accuracy is 72 % with it and 22 % without); the
+        scores are then the harmonic solution itself.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorisation, conjugate gradients, or the plain iteration
-        ``F <- D^-1 A F``; "auto" factorises small graphs and otherwise takes
-        conjugate gradients.
+        A sparse factorization, conjugate gradients, or the plain iteration
+        ``F <- D^-1 A F``; "auto" factorizes small graphs and uses conjugate
+        gradients otherwise.
     tol : float, default 1e-6
-        For "cg", the residual relative to the right side; for "iterative", the
-        largest change of an entry in one step.
+        For "cg", the residual relative to the right-hand side; for
+        "iterative", the largest change of an entry in one iteration.
     max_iter : int, default 1000
-        A warning says if they did not suffice.
+        Maximum number of iterations; a warning is issued if they did not
+        converge.
     n_jobs : int or None, default None
-        Threads; -1 for all cores. The result is the same to the bit.
+        Number of threads; None is 1, -1 all cores. The result does not depend
+        on it.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations that were made.
+        Number of iterations.
 
     References
     ----------
@@ -56,7 +60,7 @@ class LabelPropagation(Propagation):
 
     Examples
     --------
-    On a path the scores fall off in equal steps between two labels:
+    On a path the scores decrease linearly between two labels:
 
     >>> import planetoid as pl
     >>> path = pl.Graph.from_edges("abcd", "bcde")
@@ -65,6 +69,7 @@ class LabelPropagation(Propagation):
     [0.75, 0.5, 0.25]
     """
 
+    constraints: ClassVar[Constraints] = {**Propagation.constraints, "class_mass_normalization": bool}
     search_space: ClassVar[SearchSpace] = {"class_mass_normalization": Categorical((True, False))}
 
     def __init__(
@@ -80,16 +85,13 @@ class LabelPropagation(Propagation):
         self.class_mass_normalization = class_mass_normalization
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
         adjacency = symmetric_adjacency(data.graph)
         labelled = data.y >= 0
         free = ~labelled & reached(data)
-        # A constant is harmonic, so we solve for the deviation from the class prior: what an
-        # iteration that ends too early has not reached then has the prior, not nothing.
-        prior = data.class_prior
-        deviation = np.where(labelled[:, None], data.one_hot() - prior, 0.0)
+        # A constant is harmonic, so we solve for the deviation from the class prior: nodes that
+        # an iteration has not reached when it stops then have the prior, not zero.
+        prior, labels = data.class_prior, data.one_hot()
+        deviation = np.where(labelled[:, None], labels - prior, 0.0)
         values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
-        scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0)
-        if self.class_mass_normalization:
-            scores = class_mass_normalized(scores, prior)
-        return np.asarray(scores + data.one_hot())
+        scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0) + labels
+        return class_mass_normalized(scores, prior) if self.class_mass_normalization else scores

@@ -1,51 +1,54 @@
-"""The linear system that the label-propagation family has in common, and three ways to solve it.
+"""The linear system of the label-propagation family, and three solvers for it.
 
-Harmonic label propagation, local and global consistency and modified
-adsorption each ask for the solution F of::
+Harmonic label propagation, local and global consistency, modified adsorption and
+Poisson learning each are the solution F of::
 
     (M - A) F = B
 
 where A is a symmetric non-negative sparse matrix and M a diagonal that is at
-least as large as the row sums of A. Rows may be held at zero (label propagation
-does that with labelled nodes, whose pull is in B). Three ways lead there, and
-none forms a dense n x n matrix:
+least as large as the row sums of A. Rows may be fixed at zero (label propagation
+fixes the labelled nodes, whose influence is in B). No solver forms a dense n x n
+matrix:
 
-- ``direct``: a sparse LU factorisation, exact, for small graphs;
-- ``cg``: the trees that hang on the graph are eliminated, exactly and in one
-  sweep, and conjugate gradients, all columns at once and with M as the
-  preconditioner, do the rest;
+- ``direct``: a sparse LU factorization, exact, for small graphs;
+- ``cg``: the trees that hang off the graph are eliminated, exactly and in one
+  sweep; the rest is solved by conjugate gradients, all columns at once, with M
+  as the preconditioner;
 - ``iterative``: the methods' own updates ``F <- M^-1 (A F + B)``, in float32.
 
-Sums are taken in one fixed order, so ``n_jobs`` changes the time and nothing else.
+Sums are taken in one fixed order, so the result does not depend on ``n_jobs``.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.errors import ParameterError
+from planetoid.utils.threads import resolve_n_jobs
 
-__all__ = ["DIRECT_LIMIT", "SOLVERS", "Solution", "System", "check_solver", "solve"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+__all__ = ["DIRECT_LIMIT", "SOLVERS", "Array", "Solution", "System", "solve"]
 
 SOLVERS = ("auto", "direct", "cg", "iterative")
-DIRECT_LIMIT = 2_000  # unknowns up to which a factorisation is quicker than its risk of fill-in
+DIRECT_LIMIT = 2_000  # unknowns up to which a factorization is faster, whatever its fill-in
 ROWS_PER_TASK = 1 << 16
 
-Array = npt.NDArray[Any]
+Array: TypeAlias = npt.NDArray[Any]
+Kernel: TypeAlias = "Callable[..., float | None]"  # of numba, over rows start to stop
 
 
 @dataclass(frozen=True)
 class System:
-    """The system ``(M - A) F = B`` on the rows that are free; all others are zero.
+    """The system ``(M - A) F = B`` on the free rows; the rows of F that are not free are zero.
 
     Attributes
     ----------
@@ -66,7 +69,7 @@ class System:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found, after how many steps, and whether that met the tolerance."""
+    """The solution, the number of iterations, the error, and whether that met the tolerance."""
 
     values: Array
     n_iter: int
@@ -74,29 +77,19 @@ class Solution:
     converged: bool
 
 
-def check_solver(solver: str, tol: float, max_iter: int) -> None:
-    """Refuse what no solver can work with."""
-    if solver not in SOLVERS:
-        raise ParameterError(f"solver={solver!r}; it is one of {', '.join(map(repr, SOLVERS))}")
-    if not tol >= 0:
-        raise ParameterError(f"tol={tol!r}; it must not be negative")
-    if max_iter < 1:
-        raise ParameterError(f"max_iter={max_iter!r}; it must be 1 at least")
-
-
 def solve(system: System, solver: str, *, tol: float, max_iter: int, n_jobs: int | None) -> Solution:
     """Solve by ``direct``, ``cg``, ``iterative`` or, for ``auto``, by the number of unknowns.
 
-    ``tol`` bounds the largest change of an entry in one step (``iterative``)
-    or the residual of a column relative to its right side (``cg``).
+    ``tol`` bounds the largest change of an entry in one iteration (``iterative``)
+    or the residual of a column relative to its right-hand side (``cg``).
     """
     if solver == "auto":
         solver = "direct" if int(system.free.sum()) <= DIRECT_LIMIT else "cg"
     if solver == "direct":
         return _direct(system)
     with _row_workers(n_jobs) as workers:
-        way = _peeled if solver == "cg" else _fixed_point
-        return way(system, tol, max_iter, workers)
+        run = _peeled if solver == "cg" else _fixed_point
+        return run(system, tol, max_iter, workers)
 
 
 def _direct(system: System) -> Solution:
@@ -112,7 +105,7 @@ def _direct(system: System) -> Solution:
 
 
 def _fixed_point(system: System, tol: float, max_iter: int, workers: Workers) -> Solution:
-    """Jacobi's iteration, which is what the papers of these methods print."""
+    """Jacobi's iteration, which is the algorithm in the papers of these methods."""
     from planetoid.baselines.kernels import propagate_rows
 
     inverse = np.zeros(len(system.free), dtype=np.float32)
@@ -130,7 +123,7 @@ def _fixed_point(system: System, tol: float, max_iter: int, workers: Workers) ->
 
 
 def _peeled(system: System, tol: float, max_iter: int, workers: Workers) -> Solution:
-    """Eliminate trees, solve for what remains, and go back."""
+    """Eliminate trees, solve for the remaining core, and substitute back."""
     from planetoid.baselines.kernels import peel_trees, plant_trees
 
     matrix = system.adjacency
@@ -153,7 +146,7 @@ def _conjugate_gradients(
     from planetoid.baselines.kernels import step_rows, turn_rows, weigh_rows
 
     n, columns = right.shape
-    diagonal = diagonal + matrix.diagonal()  # the elimination took the loops off it
+    diagonal = diagonal + matrix.diagonal()  # the elimination subtracted the loops
     inverse = 1.0 / diagonal
     values, weighed = np.zeros_like(right), np.empty_like(right)
     residual, direction = right, inverse[:, None] * right
@@ -176,7 +169,7 @@ def _conjugate_gradients(
 
 
 def _ordered(matrix: sparse.csr_array, rows: Array) -> tuple[Array, sparse.csr_array]:
-    """Bring neighbours close to each other in memory, which makes products twice as fast."""
+    """Order rows so that neighbours are close in memory, which makes products twice as fast."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     block = sparse.csr_array(matrix[rows][:, rows])
@@ -189,12 +182,12 @@ def _ordered(matrix: sparse.csr_array, rows: Array) -> tuple[Array, sparse.csr_a
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:
-    """Divide; 0 where a column is solved and both have vanished."""
+    """Divide; 0 where a column has converged and both are 0."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
 class Workers:
-    """Deals blocks of rows to threads; the kernels give the interpreter lock away."""
+    """Distributes blocks of rows over threads; the kernels release the interpreter lock."""
 
     def __init__(self, pool: ThreadPoolExecutor | None) -> None:
         self._pool = pool
@@ -203,31 +196,22 @@ class Workers:
     def blocks(n_rows: int) -> int:
         return -(-n_rows // ROWS_PER_TASK)
 
-    def run(self, kernel: Any, arrays: tuple[Any, ...], n_rows: int, partial: Array | None = None) -> list[Any]:
+    def run(self, kernel: Kernel, arrays: tuple[Array, ...], n_rows: int, partial: Array | None = None) -> list[float]:
         """Call ``kernel(*arrays[, partial[block]], start, stop)`` for each block of rows."""
 
-        def call(block: int) -> Any:
+        def call(block: int) -> float:
             start = block * ROWS_PER_TASK
             own = () if partial is None else (partial[block],)
-            return kernel(*arrays, *own, start, min(start + ROWS_PER_TASK, n_rows))
+            return kernel(*arrays, *own, start, min(start + ROWS_PER_TASK, n_rows)) or 0.0
 
         return list((self._pool.map if self._pool else map)(call, range(self.blocks(n_rows))))
 
 
 @contextmanager
 def _row_workers(n_jobs: int | None) -> Iterator[Workers]:
-    count = _thread_count(n_jobs)
+    count = resolve_n_jobs(n_jobs)
     if count == 1:
         yield Workers(None)
         return
     with ThreadPoolExecutor(count) as pool:
         yield Workers(pool)
-
-
-def _thread_count(n_jobs: int | None) -> int:
-    if n_jobs == 0:
-        raise ParameterError("n_jobs=0; give a number of threads, -1 for all cores, or None for one")
-    if n_jobs is None:
-        return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

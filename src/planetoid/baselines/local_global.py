@@ -9,45 +9,47 @@ import numpy as np
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_normalized, filled, strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset
-from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.parameters import Constraints, Real
 from planetoid.search_space import Categorical, SearchSpace
 
 __all__ = ["LocalGlobalConsistency"]
 
 
 class LocalGlobalConsistency(Propagation):
-    """Labels spread over the symmetrically normalised graph, and may themselves be revised.
+    """Labels spread over the symmetrically normalized graph, and may themselves be revised.
 
     The scores are ``(1 - alpha) (I - alpha S)^-1 Y`` with
-    ``S = D^-1/2 A D^-1/2``. Unlike label propagation it does not hold the
-    labelled nodes fixed, and a hub passes on less to each neighbour. A
-    directed edge pulls at both of its ends (A + A^T). A node from which no
-    labelled node can be reached gets the class prior.
+    ``S = D^-1/2 A D^-1/2``. Unlike label propagation it does not fix the scores
+    of labelled nodes, and a hub passes on less to each neighbour. A directed
+    edge counts in both directions (A + A^T). A node from which no labelled node
+    can be reached gets the class prior.
 
     Parameters
     ----------
     alpha : float, default 0.99
-        How much of a node's score comes from its neighbours, between 0 and 1.
+        Share of a node's score that comes from its neighbours, in (0, 1).
     class_mass_normalization : bool, default True
         Scale the classes so that all nodes together have the class proportions
-        of the labels. Without it the scores are those above to the letter.
+        of the labels. Without it the scores are exactly those above.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorisation, conjugate gradients, or the paper's iteration
-        ``F <- alpha S F + (1 - alpha) Y``; "auto" factorises small graphs and
-        otherwise takes conjugate gradients.
+        A sparse factorization, conjugate gradients, or the paper's iteration
+        ``F <- alpha S F + (1 - alpha) Y``; "auto" factorizes small graphs and
+        uses conjugate gradients otherwise.
     tol : float, default 1e-6
-        For "cg", the residual relative to the right side; for "iterative", the
-        largest change of an entry in one step.
+        For "cg", the residual relative to the right-hand side; for
+        "iterative", the largest change of an entry in one iteration.
     max_iter : int, default 1000
-        A warning says if they did not suffice.
+        Maximum number of iterations; a warning is issued if they did not
+        converge.
     n_jobs : int or None, default None
-        Threads; -1 for all cores. The result is the same to the bit.
+        Number of threads; None is 1, -1 all cores. The result does not depend
+        on it.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations that were made.
+        Number of iterations.
 
     References
     ----------
@@ -63,6 +65,11 @@ class LocalGlobalConsistency(Propagation):
     ['left', 'right']
     """
 
+    constraints: ClassVar[Constraints] = {
+        **Propagation.constraints,
+        "alpha": Real(0, 1, closed="neither"),
+        "class_mass_normalization": bool,
+    }
     search_space: ClassVar[SearchSpace] = {
         "alpha": Categorical((0.8, 0.9, 0.95, 0.99, 0.999)),
         "class_mass_normalization": Categorical((True, False)),
@@ -83,9 +90,6 @@ class LocalGlobalConsistency(Propagation):
         self.class_mass_normalization = class_mass_normalization
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
-        if not 0 < self.alpha < 1:
-            raise ParameterError(f"alpha={self.alpha!r}; it must lie between 0 and 1")
         adjacency = symmetric_adjacency(data.graph)
         degrees = strengths(adjacency)
         root = np.sqrt(degrees)[:, None]
@@ -95,8 +99,8 @@ class LocalGlobalConsistency(Propagation):
         right = (1 - self.alpha) / self.alpha * root * labels
         values = self._solve(System(adjacency, degrees / self.alpha, right, degrees > 0))
         scores = np.clip(root * values, 0.0, None)
-        alone = degrees == 0
-        scores[alone] = (1 - self.alpha) * labels[alone]
+        isolated = degrees == 0
+        scores[isolated] = (1 - self.alpha) * labels[isolated]
         if self.class_mass_normalization:
             scores = class_mass_normalized(scores, data.class_prior)
         return filled(scores, data)

@@ -12,8 +12,8 @@ from scipy import sparse
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, filled, strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset
-from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.parameters import Constraints, Real
 from planetoid.search_space import Float, SearchSpace
 
 __all__ = ["ModifiedAdsorption", "WalkProbabilities", "walk_probabilities"]
@@ -22,18 +22,17 @@ Vector = npt.NDArray[np.float64]
 
 
 class ModifiedAdsorption(Propagation):
-    """Labels spread by walks that may inject a label, go on, or give up at each node.
+    """Labels spread by walks that inject a label, continue or give up at each node.
 
-    A node whose neighbourhood is spread out (a high entropy of its edge
-    weights) passes on less, and its labels, if it has any, count for more. A
-    dummy label takes up what the walks abandon. The scores minimise, class by
-    class, ``mu1`` times the distance from the labels, weighted by the chance of
-    injection, plus ``mu2`` times the smoothness along the edges, weighted by
-    the chance of going on, plus ``mu3`` times the distance from the prior, which
-    is nothing but dummy. The optimum is one linear system; "iterative" solves
-    it by the updates of the paper's algorithm.
+    A node whose edge weights have a high entropy passes on less, and its label,
+    if it has one, counts for more. A dummy label absorbs what the walks abandon.
+    The scores minimise, per class, ``mu1`` times the distance from the labels,
+    weighted by the probability of injection, plus ``mu2`` times the smoothness
+    along the edges, weighted by the probability of continuing, plus ``mu3``
+    times the distance from the prior, which is all dummy. The optimum is one
+    linear system; "iterative" solves it by the updates of the paper's algorithm.
 
-    A directed edge pulls at both of its ends (A + A^T). A node from which no
+    A directed edge counts in both directions (A + A^T). A node from which no
     labelled node can be reached gets the class prior.
 
     Parameters
@@ -41,32 +40,34 @@ class ModifiedAdsorption(Propagation):
     mu1, mu2, mu3 : float, default 1.0, 0.01, 0.01
         Weights of the three terms; Junto's defaults.
     beta : float, default 2.0
-        How soon entropy stops a walk; above 1. The larger, the more go on.
+        Base of the entropy heuristic, greater than 1; the larger, the more walks continue.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorisation, conjugate gradients, or the paper's iteration;
-        "auto" factorises small graphs and otherwise takes conjugate gradients.
+        A sparse factorization, conjugate gradients, or the paper's iteration;
+        "auto" factorizes small graphs and uses conjugate gradients otherwise.
     tol : float, default 1e-6
-        For "cg", the residual relative to the right side; for "iterative", the
-        largest change of an entry in one step.
+        For "cg", the residual relative to the right-hand side; for
+        "iterative", the largest change of an entry in one iteration.
     max_iter : int, default 1000
-        A warning says if they did not suffice. (Junto stops after 10 unless told.)
+        Maximum number of iterations; a warning is issued if they did not
+        converge. (Junto's default is 10.)
     n_jobs : int or None, default None
-        Threads; -1 for all cores. The result is the same to the bit.
+        Number of threads; None is 1, -1 all cores. The result does not depend
+        on it.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations that were made.
+        Number of iterations.
     dummy_ : array of shape (n_nodes,)
-        Score of the dummy label ("none of these") before classes are scaled to
-        sum to one.
+        Score of the dummy label ("none of these") before the classes are
+        scaled to sum to one.
 
     Notes
     -----
-    The chances follow Junto rather than the letter of the paper: the entropy
-    is in bits and enters as ``log(beta) / log(beta + H)``, and a labelled node
-    with no entropy (one neighbour), which by the formula would inject nothing,
-    injects with chance 0.99.
+    The probabilities follow Junto, not the paper to the letter: the entropy is
+    in bits and enters as ``log(beta) / log(beta + H)``, and a labelled node of
+    zero entropy (one neighbour), which by the formula would inject nothing,
+    injects with probability 0.99.
 
     References
     ----------
@@ -82,6 +83,13 @@ class ModifiedAdsorption(Propagation):
     ['left', 'right']
     """
 
+    constraints: ClassVar[Constraints] = {
+        **Propagation.constraints,
+        "mu1": Real(0, closed="neither"),
+        "mu2": Real(0, closed="neither"),
+        "mu3": Real(0, closed="neither"),
+        "beta": Real(1, closed="neither"),
+    }
     search_space: ClassVar[SearchSpace] = {
         "mu1": Float(0.01, 100.0),
         "mu2": Float(0.0001, 1.0),
@@ -108,42 +116,36 @@ class ModifiedAdsorption(Propagation):
         self.beta = beta
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
-        for name in ("mu1", "mu2", "mu3"):
-            if not getattr(self, name) > 0:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it must be positive")
-        if not self.beta > 1:
-            raise ParameterError(f"beta={self.beta!r}; it must be above 1")
         adjacency = symmetric_adjacency(data.graph)
         walk = walk_probabilities(adjacency, data.y >= 0, self.beta)
-        pull = _both_ways(adjacency, walk.go_on, self.mu2)
-        diagonal = self.mu1 * walk.inject + strengths(pull) + self.mu3
-        right = np.column_stack([self.mu1 * walk.inject[:, None] * data.one_hot(), self.mu3 * walk.abandon])
+        flow = _symmetric_flow(adjacency, walk.p_cont, self.mu2)
+        diagonal = self.mu1 * walk.p_inj + strengths(flow) + self.mu3
+        right = np.column_stack([self.mu1 * walk.p_inj[:, None] * data.one_hot(), self.mu3 * walk.p_abnd])
         everywhere = np.ones(data.n_nodes, dtype=bool)
-        values = np.clip(self._solve(System(pull, diagonal, right, everywhere)), 0.0, None)
+        values = np.clip(self._solve(System(flow, diagonal, right, everywhere)), 0.0, None)
         self.dummy_ = values[:, -1]
         return filled(values[:, :-1], data)
 
 
 @dataclass(frozen=True)
 class WalkProbabilities:
-    """What a walk does at each node; the three sum to one."""
+    """Probabilities of what a walk does at each node; the three sum to one."""
 
-    inject: Vector
-    go_on: Vector
-    abandon: Vector
+    p_inj: Vector
+    p_cont: Vector
+    p_abnd: Vector
 
 
 def walk_probabilities(adjacency: sparse.csr_array, labelled: npt.NDArray[np.bool_], beta: float) -> WalkProbabilities:
-    """Chances of injection, continuation and abandonment from the entropy of each neighbourhood."""
+    """Return the probabilities of injection, continuation and abandonment, by the entropy of each neighbourhood."""
     entropy = _entropy(adjacency)
-    go_on = np.log(beta) / np.log(beta + entropy)
-    inject = np.where(labelled, (1 - go_on) * np.sqrt(entropy), 0.0)
-    mute = labelled & (inject == 0)
-    inject[mute], go_on[mute] = 0.99, 0.01
-    total = np.maximum(inject + go_on, 1.0)
-    inject, go_on = inject / total, go_on / total
-    return WalkProbabilities(inject, go_on, np.maximum(1 - inject - go_on, 0.0))
+    p_cont = np.log(beta) / np.log(beta + entropy)
+    p_inj = np.where(labelled, (1 - p_cont) * np.sqrt(entropy), 0.0)
+    zero_entropy = labelled & (p_inj == 0)
+    p_inj[zero_entropy], p_cont[zero_entropy] = 0.99, 0.01
+    total = np.maximum(p_inj + p_cont, 1.0)
+    p_inj, p_cont = p_inj / total, p_cont / total
+    return WalkProbabilities(p_inj, p_cont, np.maximum(1 - p_inj - p_cont, 0.0))
 
 
 def _entropy(adjacency: sparse.csr_array) -> Vector:
@@ -156,8 +158,8 @@ def _entropy(adjacency: sparse.csr_array) -> Vector:
     return np.where(entropy > 1e-9, entropy, 0.0)  # one neighbour: zero, not a rounding error
 
 
-def _both_ways(adjacency: sparse.csr_array, go_on: Vector, mu2: float) -> sparse.csr_array:
-    """``mu2 * (p_i + p_j) a_ij``: the pull of an edge, where p is the chance of going on."""
-    source = np.repeat(go_on.astype(np.float32), np.diff(adjacency.indptr))
-    data = np.float32(mu2) * adjacency.data * (source + go_on.astype(np.float32)[adjacency.indices])
+def _symmetric_flow(adjacency: sparse.csr_array, p_cont: Vector, mu2: float) -> sparse.csr_array:
+    """Return ``mu2 * (p_i + p_j) a_ij`` for each edge, where p is the probability of continuing."""
+    source = np.repeat(p_cont.astype(np.float32), np.diff(adjacency.indptr))
+    data = np.float32(mu2) * adjacency.data * (source + p_cont.astype(np.float32)[adjacency.indices])
     return sparse.csr_array((data, adjacency.indices, adjacency.indptr), adjacency.shape)

@@ -1,45 +1,63 @@
-"""What the methods that spread labels over a graph have in common."""
+"""Base and helpers of the methods that spread labels over a graph."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.baselines.linear_system import System, check_solver, solve
+from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
 from planetoid.data.dataset import Dataset
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.graph import Graph
+from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
-__all__ = ["Propagation", "class_mass_normalized", "filled", "reached", "strengths", "symmetric_adjacency"]
+__all__ = [
+    "Propagation",
+    "class_mass_normalized",
+    "filled",
+    "mean_weight",
+    "reached",
+    "strengths",
+    "symmetric_adjacency",
+]
 
 
 class Propagation(GraphClassifier):
-    """Base of a method that is one linear system; it stores how to solve it.
+    """Base of methods that solve one linear system.
 
     Parameters
     ----------
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorisation, conjugate gradients, or the plain iteration of
-        the method; "auto" factorises small graphs and otherwise takes
-        conjugate gradients.
+        A sparse factorization, conjugate gradients, or the plain iteration of
+        the method; "auto" factorizes small graphs and uses conjugate gradients
+        otherwise.
     tol : float, default 1e-6
-        For "cg", the residual relative to the right side; for "iterative", the
-        largest change of an entry in one step.
+        For "cg", the residual relative to the right-hand side; for
+        "iterative", the largest change of an entry in one iteration.
     max_iter : int, default 1000
-        A warning says if they did not suffice.
+        Maximum number of iterations; a warning is issued if they did not
+        converge.
     n_jobs : int or None, default None
-        Threads; -1 for all cores. The result is the same to the bit.
+        Number of threads; None is 1, -1 all cores. The result does not depend
+        on it.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations that were made.
+        Number of iterations.
     """
+
+    constraints: ClassVar[Constraints] = {
+        "solver": SOLVERS,
+        "tol": Real(0),
+        "max_iter": Integer(1),
+        "n_jobs": N_JOBS,
+    }
 
     n_iter_: int
 
@@ -51,7 +69,7 @@ class Propagation(GraphClassifier):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def _solve(self, system: System) -> npt.NDArray[Any]:
+    def _solve(self, system: System) -> Array:
         solution = solve(system, self.solver, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
         self.n_iter_ = solution.n_iter
         if not solution.converged:
@@ -63,24 +81,25 @@ class Propagation(GraphClassifier):
             )
         return solution.values
 
-    def _check_parameters(self) -> None:
-        check_solver(self.solver, self.tol, self.max_iter)
 
-
-def symmetric_adjacency(graph: Graph | None) -> sparse.csr_array:
-    """Return the weights as a symmetric matrix; a directed edge pulls at both of its ends."""
-    assert graph is not None
+def symmetric_adjacency(graph: Graph) -> sparse.csr_array:
+    """Return the weights as a symmetric matrix; a directed edge counts in both directions."""
     matrix = graph.to_scipy()
     return sparse.csr_array(matrix + matrix.T) if graph.directed else matrix
 
 
 def strengths(adjacency: sparse.csr_array) -> npt.NDArray[np.float64]:
-    """Sum of the weights of each row, in double precision (``adjacency.sum`` adds in single)."""
+    """Return the sum of the weights of each row, in float64 (``adjacency.sum`` adds in float32)."""
     return np.asarray(adjacency @ np.ones(adjacency.shape[1]))
 
 
+def mean_weight(adjacency: sparse.csr_array) -> float:
+    """Return the mean edge weight, 1 without edges: the weight of self-loops that does not depend on its unit."""
+    return float(adjacency.data.mean(dtype=np.float64)) if adjacency.nnz else 1.0
+
+
 def reached(data: Dataset) -> npt.NDArray[np.bool_]:
-    """Which nodes lie in a component that has a label."""
+    """Return which nodes are in a component with a label."""
     components = data.graph.components()
     has_label = np.zeros(int(components.max()) + 1, dtype=bool)
     has_label[components[data.labelled]] = True
@@ -88,7 +107,7 @@ def reached(data: Dataset) -> npt.NDArray[np.bool_]:
 
 
 def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64]) -> Probabilities:
-    """Scale the columns so that their sums are as ``prior`` (Zhu et al. 2003, section 4).
+    """Scale the columns so that their sums are proportional to ``prior`` (Zhu et al. 2003, section 4).
 
     >>> class_mass_normalized(np.array([[0.8, 0.2], [0.6, 0.4]]), np.array([0.5, 0.5])).round(3)
     array([[0.286, 0.167],
@@ -100,7 +119,7 @@ def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64])
 
 
 def filled(scores: Probabilities, data: Dataset) -> Probabilities:
-    """Give the class prior to nodes that a label could reach but too faintly for floating point."""
-    faint = reached(data) & ~(scores > 0).any(axis=1)
-    scores[faint] = data.class_prior
+    """Give the class prior to nodes that a label reaches with a score that underflows to zero."""
+    underflown = reached(data) & ~(scores > 0).any(axis=1)
+    scores[underflown] = data.class_prior
     return scores

@@ -1,33 +1,33 @@
 """Laplacian RLS and Laplacian SVM (Belkin, Niyogi and Sindhwani, 2006) in the primal.
 
-With a feature map Phi, one row a node, both look for the weights w of
+With a feature map Phi, one row per node, both find the weights w of
 ``f = Phi w`` that minimise::
 
     mean loss over labelled nodes + ambient |w|^2 + intrinsic f^T L f / (sum of edge weights)
 
 For the linear kernel Phi is X itself; for the RBF kernel it is the Nystroem map
-to some landmarks, which is exact where every node is one. So the largest matrix
-has a side of features or landmarks, never of nodes.
+to a sample of landmarks, exact if every node is one. So the largest matrix is
+features x features or landmarks x landmarks, never nodes x nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
 from planetoid.baselines.propagation import strengths
+from planetoid.data.scaling import Rows
 from planetoid.errors import ParameterError
 from planetoid.io.model_files import Tensors
 
 __all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]
 
-DENSE_LIMIT = 4_096  # columns of Phi up to which a factorisation is made
-ENTRY_LIMIT = 250_000_000  # of an RBF map: two gigabytes
+DENSE_LIMIT = 4_096  # columns of Phi up to which the system is solved by a dense factorization
+ENTRY_LIMIT = 250_000_000  # of an RBF map: 2 GB
 
 Matrix = npt.NDArray[np.float64]
 
@@ -36,13 +36,13 @@ Matrix = npt.NDArray[np.float64]
 class Penalty:
     """The quadratic form ``w^T (ambient I + intrinsic Phi^T L Phi / total) w`` and solutions with it."""
 
-    features: Any
+    features: Rows
     laplacian: sparse.csr_array
     ambient: float
     intrinsic: float
 
     @classmethod
-    def of(cls, features: Any, adjacency: sparse.csr_array, ambient: float, intrinsic: float) -> Penalty:
+    def of(cls, features: Rows, adjacency: sparse.csr_array, ambient: float, intrinsic: float) -> Penalty:
         degrees = strengths(adjacency)
         total = max(degrees.sum() / 2, np.finfo(float).tiny)
         laplacian = sparse.csr_array(sparse.diags_array(degrees / total) - adjacency.astype(np.float64) / total)
@@ -52,8 +52,8 @@ class Penalty:
         smooth = self.features.T @ (self.laplacian @ (self.features @ w))
         return np.asarray(self.ambient * w + self.intrinsic * smooth)
 
-    def solve(self, right: Matrix, *, labelled: Any = None) -> Matrix:
-        """Solve ``(penalty + labelled^T labelled / l) w = right``; the second term only where given."""
+    def solve(self, right: Matrix, *, labelled: Rows | None = None) -> Matrix:
+        """Solve ``(penalty + labelled^T labelled / l) w = right``; without ``labelled``, ``penalty w = right``."""
         n = self.features.shape[1]
         if n <= DENSE_LIMIT:
             matrix = self.intrinsic * _dense(self.features.T @ (self.laplacian @ self.features))
@@ -68,8 +68,8 @@ class Penalty:
 
         return _conjugate_gradients(apply, right, self._diagonal(labelled))
 
-    def _diagonal(self, labelled: Any) -> Matrix:
-        """About the diagonal of the matrix, to precondition with."""
+    def _diagonal(self, labelled: Rows | None) -> Matrix:
+        """Return the approximate diagonal of the matrix, for preconditioning."""
         diagonal = self.ambient + self.intrinsic * (_squared(self.features).T @ self.laplacian.diagonal())
         if labelled is not None:
             diagonal = diagonal + np.asarray(_squared(labelled).sum(axis=0)).ravel() / labelled.shape[0]
@@ -77,14 +77,14 @@ class Penalty:
 
 
 def fit_rls(penalty: Penalty, rows: npt.NDArray[np.int64], targets: Matrix) -> tuple[Matrix, Matrix]:
-    """Laplacian regularised least squares: the weights of each column of ``targets``, and no intercept."""
+    """Laplacian regularized least squares: weights per column of ``targets``; the intercepts are zero."""
     labelled = penalty.features[rows]
     w = penalty.solve(np.asarray(labelled.T @ targets) / len(rows), labelled=labelled)
     return w, np.zeros(targets.shape[1])
 
 
 def fit_svm(penalty: Penalty, rows: npt.NDArray[np.int64], targets: Matrix) -> tuple[Matrix, Matrix]:
-    """Laplacian SVM: an ordinary SVM on the labelled nodes with the kernel that the penalty deforms."""
+    """Laplacian SVM: an SVM on the labelled nodes with the kernel deformed by the penalty."""
     from sklearn.svm import SVC
 
     labelled = penalty.features[rows]
@@ -101,16 +101,17 @@ def fit_svm(penalty: Penalty, rows: npt.NDArray[np.int64], targets: Matrix) -> t
 class LandmarkMap:
     """The map whose inner products are the RBF kernel, exactly so at its landmarks."""
 
-    landmarks: Any
+    landmarks: Rows
     whiten: Matrix
 
-    def __init__(self, X: Any, gamma: float, n_landmarks: int, random_state: int) -> None:
+    def __init__(self, X: Rows, gamma: float, n_landmarks: int, random_state: int) -> None:
         from sklearn.metrics.pairwise import rbf_kernel
 
         if X.shape[0] * min(n_landmarks, X.shape[0]) > ENTRY_LIMIT:
             raise ParameterError(
                 f"n_landmarks={n_landmarks} on {X.shape[0]:,} nodes makes an RBF map of more than {ENTRY_LIMIT:,} "
-                "entries; take fewer landmarks, or kernel='linear', which needs none"
+                "entries; use fewer landmarks, or kernel='linear', which needs none",
+                parameter="n_landmarks",
             )
         generator = np.random.default_rng(random_state)
         count = min(n_landmarks, X.shape[0])
@@ -122,11 +123,11 @@ class LandmarkMap:
 
     def tensors(self) -> Tensors:
         """Return the map as arrays; sparse landmarks as the parts of a CSR matrix."""
-        kept = {"whiten": self.whiten}
-        if not sparse.issparse(self.landmarks):
-            return kept | {"landmarks": np.asarray(self.landmarks)}
+        dense = {"whiten": self.whiten}
+        if isinstance(self.landmarks, np.ndarray):
+            return dense | {"landmarks": self.landmarks}
         parts = {f"landmarks.{name}": getattr(self.landmarks, name) for name in ("data", "indices", "indptr")}
-        return kept | parts | {"landmarks.shape": np.array(self.landmarks.shape)}
+        return dense | parts | {"landmarks.shape": np.array(self.landmarks.shape)}
 
     @classmethod
     def of(cls, tensors: Tensors, gamma: float) -> LandmarkMap:
@@ -140,14 +141,14 @@ class LandmarkMap:
             found.landmarks = sparse.csr_array(parts, shape=tuple(tensors["landmarks.shape"].tolist()))
         return found
 
-    def __call__(self, X: Any) -> Matrix:
+    def __call__(self, X: Rows) -> Matrix:
         from sklearn.metrics.pairwise import rbf_kernel
 
         return np.asarray(rbf_kernel(X, self.landmarks, gamma=self.gamma) @ self.whiten)
 
 
 def _conjugate_gradients(apply: Callable[[Matrix], Matrix], right: Matrix, diagonal: Matrix) -> Matrix:
-    """All columns at once, for matrices that are known by their products alone."""
+    """Conjugate gradients for a matrix given by its products, all columns at once."""
     inverse = 1 / diagonal[:, None]
     w, residual = np.zeros_like(right), right.copy()
     direction = inverse * residual
@@ -167,9 +168,9 @@ def _conjugate_gradients(apply: Callable[[Matrix], Matrix], right: Matrix, diago
     return w
 
 
-def _dense(matrix: Any) -> Matrix:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64)
+def _dense(matrix: Rows) -> Matrix:
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
 
 
-def _squared(matrix: Any) -> Any:
-    return matrix.multiply(matrix).tocsr() if sparse.issparse(matrix) else matrix**2
+def _squared(matrix: Rows) -> Rows:
+    return matrix**2 if isinstance(matrix, np.ndarray) else matrix.multiply(matrix).tocsr()

@@ -3,44 +3,51 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
 
+from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.data.dataset import Dataset, Features
-from planetoid.errors import ParameterError, PlanetoidWarning
+from planetoid.data.scaling import Rows
+from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Float, SearchSpace
 
 __all__ = ["TransductiveSVM"]
 
 Vector = npt.NDArray[np.float64]
-ANNEAL_FROM = 1e-4  # the weight of the unlabelled loss starts here, relative to its goal, and doubles
-MOST_ROUNDS = 100  # of labelling and fitting at one weight
+ANNEAL_FROM = 1e-4  # initial weight of the unlabelled loss, relative to its final one; it doubles
+MAX_ROUNDS = 100  # of labelling and fitting at one weight
+
+
+class Weights(NamedTuple):
+    """Weights of an unlabelled row's loss, by the sign that it has at the moment."""
+
+    positive: float
+    negative: float
 
 
 class TransductiveSVM(InductiveClassifier):
-    """A linear SVM that also wants a wide margin among the unlabelled rows.
+    """A linear SVM that also maximises the margin to the unlabelled rows.
 
-    For each class against the rest it looks for labels of the unlabelled rows
+    For each class against the rest it searches labels of the unlabelled rows
     and a hyperplane that together minimise ``|w|^2 / 2`` plus the hinge losses
     of labelled rows, weighted by ``C``, and of unlabelled ones, weighted by
-    ``unlabelled_C``. The share of positives among the unlabelled is held at that
-    among the labels, and the weight of their loss grows from almost nothing to
-    its goal. At each weight, fitting alternates with switching labels.
+    ``unlabelled_C``. The share of positives among the unlabelled rows is fixed
+    to that among the labels, and the weight of their loss is annealed from
+    almost zero to its final value. At each weight, fitting alternates with
+    switching labels.
 
     Joachims switches one pair of opposite labels at a time, wherever that lowers
-    the objective. With the hyperplane fixed that is so for exactly those pairs
-    whose scores stand in the wrong order, so all such switches together give the
-    highest scores the positive label; we make them at once. Neither a fit nor
-    a switch ever raises the objective, so it ends; and then no switch of a
-    pair lowers it.
+    the objective. With the hyperplane fixed this holds for exactly those pairs
+    whose scores are in the wrong order, so all such switches together give the
+    highest scores the positive label; they are made at once here. Neither a fit
+    nor a switch ever raises the objective, so the alternation terminates, and
+    then no switch of a pair lowers it.
 
     Parameters
     ----------
@@ -50,25 +57,25 @@ class TransductiveSVM(InductiveClassifier):
         Weight of an unlabelled row's loss; 0 gives the plain SVM.
     loss : {"hinge", "squared_hinge"}, default "hinge"
     row_normalize : {"l1", "l2", None}, default "l2"
-        Scale each feature row before fitting and predicting.
+        Norm to which each feature row is scaled.
     tol : float, default 1e-4
-        Of the solver (liblinear).
+        Tolerance of the solver (liblinear).
     max_iter : int, default 2000
-        Of the solver.
-    random_state : int, default 0
-        Order in which the solver visits rows.
+        Maximum number of iterations of the solver.
+    random_state : int or None, default 0
+        Seed of the order in which the solver visits rows.
 
     Attributes
     ----------
     coef_ : array of shape (n_classes, n_features), or (1, n_features) for two classes
     intercept_ : array
     objective_ : list of float
-        The objective of each class against the rest at the end.
+        Final objective of each class against the rest.
 
     Notes
     -----
-    Probabilities are the softmax of the distances to the hyperplanes: good for
-    ranking, not calibrated. Rows without any feature are left out of the fit.
+    Probabilities are the softmax of the distances to the hyperplanes: suitable
+    for ranking, not calibrated. Rows of zeros are left out of the fit.
 
     References
     ----------
@@ -77,7 +84,7 @@ class TransductiveSVM(InductiveClassifier):
 
     Examples
     --------
-    Two labels, and two clouds that the labels alone would cut the wrong way:
+    Two labels, and two clusters that the labels alone would separate wrongly:
 
     >>> import numpy as np, planetoid as pl
     >>> height = np.linspace(-1, 1, 5)
@@ -90,7 +97,15 @@ class TransductiveSVM(InductiveClassifier):
     """
 
     uses_graph = "never"
-
+    constraints: ClassVar[Constraints] = {
+        "C": Real(0, closed="neither"),
+        "unlabelled_C": Real(0),
+        "loss": ("hinge", "squared_hinge"),
+        "row_normalize": ROW_NORMALIZE,
+        "tol": Real(0, closed="neither"),
+        "max_iter": Integer(1),
+        "random_state": RANDOM_STATE,
+    }
     search_space: ClassVar[SearchSpace] = {"C": Float(0.1, 100.0), "unlabelled_C": Float(0.01, 10.0)}
 
     def __init__(
@@ -102,7 +117,7 @@ class TransductiveSVM(InductiveClassifier):
         row_normalize: str | None = "l2",
         tol: float = 1e-4,
         max_iter: int = 2000,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.C = C
         self.unlabelled_C = unlabelled_C
@@ -113,18 +128,18 @@ class TransductiveSVM(InductiveClassifier):
         self.random_state = random_state
 
     def _fit(self, data: Dataset) -> Probabilities:
-        self._check_parameters()
+        assert data.X is not None
         X = self._scaled(data.X)
         known = data.y >= 0
         use = known | data.has_features if self.unlabelled_C > 0 else known
         rows, codes = X[use], data.y[use]
         positives = range(data.n_classes) if data.n_classes > 2 else (1,)
         self.objective_: list[float] = []
-        self._unfinished = 0
+        self._n_unconverged = 0
         planes = [self._one_against_rest(rows, codes, k) for k in positives]
-        if self._unfinished:
+        if self._n_unconverged:
             warnings.warn(
-                f"TransductiveSVM: the solver ran out of iterations in {self._unfinished} of its fits; "
+                f"TransductiveSVM: the solver did not converge in {self._n_unconverged} of its fits; "
                 f"raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C",
                 PlanetoidWarning,
                 stacklevel=3,
@@ -136,13 +151,13 @@ class TransductiveSVM(InductiveClassifier):
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._predict_scaled(self._scaled(X))
 
-    def _predict_scaled(self, X: Any) -> Probabilities:
+    def _predict_scaled(self, X: Rows) -> Probabilities:
         scores = np.asarray(X @ self.coef_.T + self.intercept_)
         if scores.shape[1] == 1:
             scores = np.hstack([-scores, scores]) / 2
         return np.asarray(softmax(scores, axis=1))
 
-    def _one_against_rest(self, X: Any, codes: npt.NDArray[np.int32], positive: int) -> Vector:
+    def _one_against_rest(self, X: Rows, codes: npt.NDArray[np.int32], positive: int) -> Vector:
         """Return the hyperplane of one class, the intercept last."""
         hidden = codes < 0
         sign = np.where(codes == positive, 1.0, -1.0)
@@ -153,79 +168,69 @@ class TransductiveSVM(InductiveClassifier):
             return plane
         n_hidden = int(hidden.sum())
         n_positive = int(np.clip(round((sign[~hidden] > 0).mean() * n_hidden), min(1, n_hidden - 1), n_hidden - 1))
-        goal = self.unlabelled_C
-        down = ANNEAL_FROM * goal
-        up = down * max(n_positive, 1) / max(n_hidden - n_positive, 1)
+        final = self.unlabelled_C
+        negative = ANNEAL_FROM * final
+        weights = Weights(negative * max(n_positive, 1) / max(n_hidden - n_positive, 1), negative)
         while True:
-            plane, value = self._settle(X, sign, hidden, n_positive, (up, down), plane)
-            if min(up, down) >= goal:
+            plane, value = self._alternate(X, sign, hidden, n_positive, weights, plane)
+            if min(weights) >= final:
                 self.objective_.append(value)
                 return plane
-            up, down = min(2 * up, goal), min(2 * down, goal)
+            weights = Weights(min(2 * weights.positive, final), min(2 * weights.negative, final))
 
-    def _settle(
+    def _alternate(
         self,
-        X: Any,
+        X: Rows,
         sign: Vector,
         hidden: npt.NDArray[np.bool_],
         n_positive: int,
-        weights: tuple[float, float],
+        weights: Weights,
         plane: Vector,
     ) -> tuple[Vector, float]:
         """Alternate labels and hyperplane at one weight until no label changes."""
         best = np.inf
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             labels = _highest(_scores(X[hidden], plane), n_positive)
             if best < np.inf and np.array_equal(sign[hidden], labels):
                 break
             sign[hidden] = labels
-            cost = np.where(hidden, np.where(sign > 0, *weights), self.C)
+            cost = np.where(hidden, np.where(sign > 0, weights.positive, weights.negative), self.C)
             found = self._plane(X, sign, cost)
             value = self._objective(X, sign, cost, found)
-            if value >= best:  # what is left is within the solver's tolerance
+            if value >= best:  # any further gain is within the solver's tolerance
                 break
             best, plane = value, found
         return plane, best
 
-    def _plane(self, X: Any, sign: Vector, cost: Vector) -> Vector:
-        solver = LinearSVC(C=1.0, loss=self.loss, tol=self.tol, max_iter=self.max_iter, random_state=self.random_state)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            solver.fit(X, sign, sample_weight=cost)
-        self._unfinished += any(issubclass(one.category, ConvergenceWarning) for one in caught)
-        return np.append(solver.coef_[0], solver.intercept_[0])
+    def _plane(self, X: Rows, sign: Vector, cost: Vector) -> Vector:
+        svm = fit_linear_svm(
+            X,
+            sign,
+            C=1.0,
+            loss=self.loss,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=self._seed,
+            sample_weight=cost,
+        )
+        self._n_unconverged += not svm.converged
+        return np.append(svm.coef[0], svm.intercept[0])
 
-    def _objective(self, X: Any, sign: Vector, cost: Vector, plane: Vector) -> float:
+    def _objective(self, X: Rows, sign: Vector, cost: Vector, plane: Vector) -> float:
         slack = np.maximum(0.0, 1.0 - sign * _scores(X, plane))
         loss = slack if self.loss == "hinge" else slack**2
-        return float(plane @ plane / 2 + cost @ loss)  # liblinear's intercept is a weight like others
+        return float(plane @ plane / 2 + cost @ loss)  # liblinear penalises the intercept too
 
-    def _scaled(self, X: Features) -> Any:
-        if self.row_normalize is not None:
-            X = normalize(X, norm=self.row_normalize)
-        if sparse.issparse(X):
-            return sparse.csr_matrix(X, dtype=np.float64)
-        return np.ascontiguousarray(X, dtype=np.float64)
-
-    def _check_parameters(self) -> None:
-        if not self.C > 0:
-            raise ParameterError(f"C={self.C!r}; it must be positive")
-        if not self.unlabelled_C >= 0:
-            raise ParameterError(f"unlabelled_C={self.unlabelled_C!r}; it must not be negative")
-        for name, allowed in (
-            ("loss", ("hinge", "squared_hinge")),
-            ("row_normalize", ("l1", "l2", None)),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name}={getattr(self, name)!r}; it is one of {', '.join(map(repr, allowed))}")
+    def _scaled(self, X: Features) -> Rows:
+        return liblinear_rows(X, self.row_normalize, np.float64)  # liblinear works in float64; convert once
 
 
 def _highest(scores: Vector, count: int) -> Vector:
-    """Label the ``count`` highest scores 1, the others -1; of equal ones the first."""
+    """Label the ``count`` highest scores 1, the others -1; ties go to the first."""
     labels = np.full(len(scores), -1.0)
     labels[np.argsort(-scores, kind="stable")[:count]] = 1.0
     return labels
 
 
-def _scores(X: Any, plane: Vector) -> Vector:
+def _scores(X: Rows, plane: Vector) -> Vector:
     return np.asarray(X @ plane[:-1] + plane[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.registry import METHODS
+from planetoid.registry import METHODS, quick_first
 
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
@@ -14,8 +14,6 @@ __all__ = ["Choice", "choose_method", "excluded_lines", "exclusion_reason", "par
 
 # A Planetoid model holds two tables of 128 numbers per node, 1 KB; above this many nodes they take gigabytes.
 LARGE = 2_000_000
-# Measured last, the slowest at the end, so that an interrupted comparison has the most to show.
-SLOW = ("graphemb", "planetoid-g", "semiemb", "planetoid-t", "planetoid-i", "tsvm")
 
 
 class Choice(NamedTuple):
@@ -81,8 +79,8 @@ def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> 
 
 
 def suitable_methods(data: Dataset, *, new_nodes: bool = False) -> tuple[list[str], dict[str, str]]:
-    """Return the methods that suit the data, slow ones last, and why the others are excluded."""
-    ordered = sorted(METHODS, key=lambda name: SLOW.index(name) if name in SLOW else -1)
+    """Return the methods that suit the data, quick ones first, and why the others are excluded."""
+    ordered = quick_first()
     reasons = {name: exclusion_reason(name, data, new_nodes=new_nodes) for name in ordered}
     excluded = {name: reason for name, reason in reasons.items() if reason is not None}
     return [name for name in ordered if name not in excluded], excluded

@@ -1,0 +1,42 @@
+"""Row scaling: norms, precision and containers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from planetoid.data.scaling import scale_rows
+
+ROWS = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [0.0, -2.0, 2.0]], dtype=np.float32)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("norm", "expected"),
+    [
+        ("l1", [[3 / 7, 4 / 7, 0], [0, 0, 0], [0, -0.5, 0.5]]),
+        ("l2", [[0.6, 0.8, 0], [0, 0, 0], [0, -(0.5**0.5), 0.5**0.5]]),
+        (None, ROWS),
+    ],
+)
+def test_norms(norm, expected, kind):
+    scaled = scale_rows(kind(ROWS), norm)
+    assert type(scaled) is type(kind(ROWS))
+    assert scaled.dtype == np.float32
+    np.testing.assert_allclose(scaled.toarray() if sparse.issparse(scaled) else scaled, expected, rtol=1e-6)
+
+
+def test_the_norm_is_taken_before_the_conversion():
+    rng = np.random.default_rng(0)
+    rows = rng.random((50, 7)).astype(np.float32)
+    scaled = scale_rows(rows, "l2", np.float64)
+    assert scaled.dtype == np.float64
+    np.testing.assert_array_equal(scaled, normalize(rows).astype(np.float64))
+
+
+def test_the_input_is_left_alone():
+    rows = ROWS.copy()
+    rows.flags.writeable = False
+    scale_rows(rows, "l2")
+    np.testing.assert_array_equal(rows, ROWS)
+    assert scale_rows(rows, None) is rows
