@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from planetoid.cli.inputs import read_data
-from planetoid.cli.nodes import natural_order, sorted_ids
+from planetoid.io.node_order import natural_order, sorted_ids
 from planetoid.cli.sources import Sources
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 
