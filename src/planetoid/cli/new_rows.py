@@ -74,10 +74,22 @@ class NewRows:
         )
 
     def has_integer_ids(self) -> bool:
-        """Return whether all ids are integers, or are written so in text; reads the ids alone."""
-        from planetoid.io.features import has_integer_ids
+        """Return whether all ids are integers, or are written so in text; reads the ids alone where it can."""
+        import pyarrow as pa
 
-        return has_integer_ids(self.path, id_column=self._id_column, names=self._names, format=self._format)
+        from planetoid.io.column_roles import find_id_column
+        from planetoid.io.encode import integers_if_canonical
+        from planetoid.io.formats import open_table
+
+        if not self._file_format.has_ids:
+            return True
+        if not self._file_format.is_table:
+            parts, is_text = (table.ids.to_arrow() for table in self.pieces()), True
+        else:
+            table = open_table(self.path, header=None if self._names is None and self._id_column is None else True)
+            id_column = find_id_column(table, self._id_column)
+            parts, is_text = (batch.texts[0] for batch in table.batches([id_column])), table.is_text
+        return all(pa.types.is_integer((integers_if_canonical(part) if is_text else part).type) for part in parts)
 
     def _match_columns(self, asked: str | None) -> str:
         """Check that every feature has its column; return the column of ids."""
@@ -128,12 +140,17 @@ def listed_nodes(path: Path, ids: NodeIds) -> Any:
 
     from planetoid.io.lines import numbered_lines
     from planetoid.io.matching import rows_of
-    from planetoid.io.table import ListedIds
+    from planetoid.io.table import Records
 
     lines = [(number, text.strip()) for number, text in numbered_lines(path) if text.strip()]
     if not lines:
         raise DataError(f"{path} lists no node; it has one id a line")
-    rows = rows_of(ids, pa.array([text for _, text in lines]), ListedIds(path, [number for number, _ in lines]))
+
+    class Listed(Records):
+        def line(self, row: int) -> int:
+            return lines[row][0]
+
+    rows = rows_of(ids, pa.array([text for _, text in lines]), Listed(path))
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):
         at = int(unknown[0])
