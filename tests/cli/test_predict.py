@@ -13,7 +13,7 @@ import pytest
 import planetoid as pl
 from planetoid.cli import prediction_files
 from planetoid.errors import DataError
-from planetoid.io import text
+from planetoid.io import text_table
 
 COLUMNS = ["id", "label", "probability", "runner_up", "runner_up_probability"]
 
@@ -126,8 +126,8 @@ def test_blocks_make_up_the_whole(models, files, done, tmp_path, monkeypatch):
     """Text is read in blocks; with small ones there are many row groups."""
     pd.read_parquet(files.features).to_csv(tmp_path / "all.csv", index=False)
     done("predict", models("feat"), "--features", tmp_path / "all.csv", "--out", tmp_path / "one.parquet")
-    blocks = text.line_blocks
-    monkeypatch.setattr(text, "line_blocks", lambda path, skip, size=0: blocks(path, skip, 4096))
+    blocks = text_table.line_blocks
+    monkeypatch.setattr(text_table, "line_blocks", lambda path, skip, size=0: blocks(path, skip, 4096))
     done("predict", models("feat"), "--features", tmp_path / "all.csv", "--out", tmp_path / "many.parquet")
     assert pq.ParquetFile(tmp_path / "many.parquet").num_row_groups > 5
     first, second = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("one", "many"))

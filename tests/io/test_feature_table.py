@@ -98,7 +98,7 @@ def test_duplicate_names_are_an_error(tmp_path):
     table = FeatureTable(X, IDS, np.array(["x", "x"], dtype=object), path=tmp_path / "f.csv")
     with pytest.raises(DataError) as caught:
         table.with_names_sorted()
-    assert str(caught.value) == f"{tmp_path / 'f.csv'}: several columns are called 'x'; rename them"
+    assert str(caught.value) == f"{tmp_path / 'f.csv'}: duplicate column name 'x'; rename one of them"
 
 
 def test_compact_keeps_values_and_the_type_that_takes_less():

@@ -193,7 +193,7 @@ def test_names_choose_tokens(write, with_warning):
 
 
 def test_missing_rows_are_zero_and_counted(write):
-    with pytest.warns(PlanetoidWarning, match=r"f.csv: 2 of 3 nodes have no row; their features are 0$") as caught:
+    with pytest.warns(PlanetoidWarning, match=r"f.csv: 2 of 3 nodes have no row; their features are zero$") as caught:
         table = read_features(write("id,x\nb,1\n", "f.csv"), GRAPH)
     assert table.X.tolist() == [[0], [1], [0]]
     assert [warning.filename for warning in caught] == [__file__]

@@ -155,9 +155,10 @@ def find_id_column(table: Table, id_column: str | int | None) -> int:
     return usual[0] if usual else (index_columns(table.names) or [0])[-1]
 
 
-def feature_columns(table: Table, node: int, ignore: Sequence[int] = ()) -> list[int]:
+def feature_columns(table: Table, node: int, ignore: Sequence[str | int] = ()) -> list[int]:
     """Return the columns of features: all but the ids, the ones to ignore, and the index of a pandas table."""
-    others = [number for number in range(len(table.names)) if number != node and number not in ignore]
+    ignored = [node, *(column_number(table.names, column, "ignore", table.path) for column in ignore)]
+    others = [number for number in range(len(table.names)) if number not in ignored]
     index = [number for number in index_columns(table.names) if number in others]
     warn_about_index(table.path, table.names, index)
     return [number for number in others if number not in index]

@@ -72,10 +72,6 @@ class FeatureReader(Records, ABC):
     def blocks(self) -> Iterator[FeatureBlock]:
         """Read the rows in the order of the file."""
 
-    def ids(self) -> Iterator[pa.Array]:
-        """Read the ids alone; nothing if there are none."""
-        return iter(())
-
 
 class TableFeatures(FeatureReader):
     """A table with a column of ids and one column per feature."""
@@ -86,8 +82,7 @@ class TableFeatures(FeatureReader):
         self.ids_are_text = table.is_text
         self._id = find_id_column(table, options.id_column)
         if options.names is None:
-            ignored = [column_number(table.names, name, "ignore", table.path) for name in options.ignore or ()]
-            self._columns = feature_columns(table, self._id, ignored)
+            self._columns = feature_columns(table, self._id, options.ignore or ())
         else:
             self._columns = [column_number(table.names, name, "names", table.path) for name in options.names]
         if not self._columns:
@@ -101,11 +96,6 @@ class TableFeatures(FeatureReader):
         for batch in self.table.batches([self._id], self._columns):
             self.table.check_ids(batch, [self._id])
             yield FeatureBlock(batch.first_row, batch.numbers, batch.texts[0])
-
-    def ids(self) -> Iterator[pa.Array]:
-        for batch in self.table.batches([self._id]):
-            self.table.check_ids(batch, [self._id])
-            yield batch.texts[0]
 
     def line(self, row: int) -> int | None:
         return self.table.line(row)

@@ -81,7 +81,7 @@ class FeatureTable:
         names = self.names[order]
         repeated = np.flatnonzero(names[1:] == names[:-1])
         if len(repeated):
-            raise DataError(f"several columns are called {names[repeated[0]]!r}", path=self.path, hint="rename them")
+            raise DataError(f"duplicate column name {names[repeated[0]]!r}", path=self.path, hint="rename one of them")
         if (order == np.arange(len(order))).all():
             return self
         X = self.X
@@ -185,7 +185,9 @@ class FeatureBlocks:
             missing = len(ids) - int(np.count_nonzero(rows >= 0))
             if missing:
                 warn(
-                    PlanetoidWarning(f"{missing:,} of {len(ids):,} nodes have no row; their features are 0", path=path)
+                    PlanetoidWarning(
+                        f"{missing:,} of {len(ids):,} nodes have no row; their features are zero", path=path
+                    )
                 )
         return FeatureTable(_placed(self._blocks, rows, (len(ids), self._n_features)), ids, self._names, path)
 

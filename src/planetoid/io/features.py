@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from planetoid.ids import NodeIds
-from planetoid.io.encode import IdEncoder, integers_if_canonical
+from planetoid.io.encode import IdEncoder
 from planetoid.io.feature_reader import FeatureOptions
 from planetoid.io.feature_table import FeatureBlocks, FeatureTable
 from planetoid.io.formats import open_features
@@ -19,7 +18,7 @@ from planetoid.io.matching import check_unique, graph_ids
 if TYPE_CHECKING:
     from planetoid.io.matching import HasIds
 
-__all__ = ["has_integer_ids", "iter_features", "read_feature_blocks", "read_features"]
+__all__ = ["iter_features", "read_feature_blocks", "read_features"]
 
 
 def read_features(
@@ -133,19 +132,3 @@ def iter_features(
             check_unique(reader, IdEncoder().encode(block.ids), block.ids, block.first_row)
             ids = NodeIds.distinct(block.ids)
         yield FeatureTable(block.X, ids, column_names, reader.path, block.ids is not None)
-
-
-def has_integer_ids(
-    path: str | Path,
-    *,
-    id_column: str | int | None = None,
-    names: Sequence[str | int] | None = None,
-    format: str | None = None,  # noqa: A002
-) -> bool:
-    """Return whether all ids of a file of features are integers, or are all written as integers in text.
-
-    Reads the ids alone: for :func:`iter_features`, which cannot know it before the end of the file.
-    """
-    reader = open_features(Path(path), FeatureOptions(id_column, names, format=format))
-    parts = (integers_if_canonical(ids) if reader.ids_are_text else ids for ids in reader.ids())
-    return all(pa.types.is_integer(part.type) for part in parts)

@@ -40,7 +40,7 @@ class ParquetTable(Table):
         names = [self.names[k] for k in wanted]
         for name in names:
             if self.names.count(name) > 1:
-                raise DataError(f"several columns are called {name!r}", path=self.path, hint="rename them")
+                raise DataError(f"duplicate column name {name!r}", path=self.path, hint="rename one of them")
         for column in numbers:
             if not self.is_numeric(column):
                 raise DataError(

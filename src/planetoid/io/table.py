@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from planetoid.errors import DataError
 
-__all__ = ["Batch", "ListedIds", "Records", "Table"]
+__all__ = ["Batch", "Records", "Table"]
 
 
 class Records:
@@ -59,17 +59,6 @@ class Records:
             edge=(ids[0], ids[1]) if len(ids) == 2 else None,
             hint=hint,
         )
-
-
-class ListedIds(Records):
-    """Ids in a text file, one per line; ``lines`` are the numbers of those lines that are not blank."""
-
-    def __init__(self, path: Path, lines: Sequence[int]) -> None:
-        super().__init__(path)
-        self._lines = lines
-
-    def line(self, row: int) -> int:
-        return self._lines[row]
 
 
 @dataclass(frozen=True)

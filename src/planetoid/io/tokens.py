@@ -53,10 +53,6 @@ class TokenFeatures(FeatureReader):
                 )
             )
 
-    def ids(self) -> Iterator[pa.Array]:
-        for lines in self._file.blocks():
-            yield lines.ids
-
     def line(self, row: int) -> int:
         return self._file.line(row)
 
