@@ -57,7 +57,7 @@ def test_figures_are_those_of_the_evaluation(files, data, done):
 
 def test_the_table_says_how_it_was_measured(files, done):
     text = done("evaluate", *files.all(), "--method", "feat", "--splits", "2", *ONE).stdout
-    assert "a share 0.8 of each class labelled, random splits; test nodes in the graph" in text
+    assert "labelling rate 0.8, random splits; test nodes in the graph" in text
     assert "on 9 labels that were not learned from; 27 were" in text
     assert "1 art" in text
     assert "how sure, and how often right" in text
