@@ -208,7 +208,7 @@ def test_the_protocol_in_words():
     [
         ({"setting": "cheating"}, "setting must be 'transductive', 'features' or 'unseen', got 'cheating'"),
         ({"split": "own"}, "split must be 'random', 'public' or 'rate', got 'own'"),
-        ({"per_class": 0}, "per_class must be an integer >= 1, got 0"),
+        ({"per_class": -1}, "per_class must be an integer >= 0, got -1"),
         ({"rate": 1.0}, r"rate must be a number in \(0, 1\) or None, got 1.0"),
     ],
 )

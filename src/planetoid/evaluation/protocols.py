@@ -81,7 +81,7 @@ class Protocol:
                 "split": ("random", "public", "rate"),
                 "setting": tuple(_SETTINGS),
                 "validation": bool,
-                "per_class": Integer(1),
+                "per_class": Integer(0),
                 "n_val": (Integer(0), None),
                 "n_test": (Integer(0), None),
                 "rate": (Real(0, 1, closed="neither"), None),
