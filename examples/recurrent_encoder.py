@@ -1,15 +1,15 @@
-"""Planetoid-I with a recurrent network that reads abstracts word by word.
+"""Planetoid-I with a recurrent encoder that reads abstracts word by word.
 
     python examples/recurrent_encoder.py [folder of cora_text] [seeds]
 
-The folder has ``data.txt`` (an abstract a line), ``graph.txt`` (links between line
-numbers) and ``group.txt`` (a class a line, empty where unknown); without it,
-``cora_text`` under ``PLANETOID_DATA`` is taken. Twenty papers of each class are
-labelled; all papers and links are there in training, and the test papers are
-labelled from their text alone. A linear softmax on the same words stands beside.
+The folder contains ``data.txt`` (one abstract per line), ``graph.txt`` (links between line
+numbers) and ``group.txt`` (one class per line, empty if unknown); the default is
+``cora_text`` in ``PLANETOID_DATA``. Twenty papers per class are labelled. All papers and
+links are used for training, and the test papers are labelled from their text alone. For
+comparison, softmax regression is fitted on the same words.
 """
 
-# ruff: noqa: T201  # an example prints what it finds
+# ruff: noqa: T201  # an example prints its results
 
 import os
 import sys
@@ -27,7 +27,7 @@ LENGTH, RARE, PER_CLASS = 60, 5, 20
 
 
 class Recurrent(nn.Module):
-    """Embeds words, runs a GRU over them, and takes the mean of its outputs; 0 is padding."""
+    """Word embeddings, a GRU, and the mean of its outputs; 0 is padding."""
 
     def __init__(self, n_words: int, dimension: int) -> None:
         super().__init__()
@@ -38,12 +38,12 @@ class Recurrent(nn.Module):
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         tokens = rows.long()
         outputs, _ = self.gru(self.drop(self.words(tokens)))
-        there = (tokens > 0).float().unsqueeze(2)
-        return (outputs * there).sum(dim=1) / there.sum(dim=1).clamp(min=1)
+        mask = (tokens > 0).float().unsqueeze(2)
+        return (outputs * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
 
 
 def read(folder: Path) -> tuple[np.ndarray, int, list[str | None], pl.Graph]:
-    """Return padded word numbers (from 1), how many words there are, the classes and the graph."""
+    """Return padded word numbers (from 1), the vocabulary size, the classes and the graph."""
     texts = [line.lower().split() for line in (folder / "data.txt").read_text(encoding="utf-8").splitlines()]
     classes = (folder / "group.txt").read_text(encoding="utf-8").split("\n")[: len(texts)]
     links = np.loadtxt(folder / "graph.txt", dtype=np.int64)
@@ -58,7 +58,7 @@ def read(folder: Path) -> tuple[np.ndarray, int, list[str | None], pl.Graph]:
 
 
 def split(classes: list[str | None], seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the labelled papers, and take all others with a class for the test."""
+    """Draw the labelled papers; all other papers with a known class are test papers."""
     generator = np.random.default_rng(seed)
     names = np.array([name or "" for name in classes])
     train = np.concatenate(
@@ -86,18 +86,19 @@ def main(folder: Path, n_seeds: int) -> None:
         model = pl.PlanetoidI(
             encoder=lambda n_features: Recurrent(n_words, 64),
             dimension=64,
-            pretrain=3,
-            steps=100,
             random_state=seed,
             verbose=1,
-        ).fit(tokens, y, graph=graph)
+        ).set_params(training__pretrain=3, training__steps=100)
+        model.fit(tokens, y, graph=graph)
         linear = pl.Feat(row_normalize="l2", C=10.0).fit(bag_of_words(tokens, n_words), y)
         scores.append(
             [(model.predict(tokens[test]) == truth[test]).mean(), (linear.predict()[test] == truth[test]).mean()]
         )
-        print(f"seed {seed}: recurrent Planetoid-I {scores[-1][0]:.3f}, linear softmax on words {scores[-1][1]:.3f}")
+        print(
+            f"seed {seed}: recurrent Planetoid-I {scores[-1][0]:.3f}, softmax regression on words {scores[-1][1]:.3f}"
+        )
     mean = np.mean(scores, axis=0)
-    print(f"mean of {n_seeds}: recurrent Planetoid-I {mean[0]:.3f}, linear softmax on words {mean[1]:.3f}")
+    print(f"mean of {n_seeds}: recurrent Planetoid-I {mean[0]:.3f}, softmax regression on words {mean[1]:.3f}")
 
 
 if __name__ == "__main__":
