@@ -15,7 +15,8 @@ from planetoid.errors import DataError
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    import numpy as np
+    import numpy.typing as npt
 
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
@@ -95,10 +96,10 @@ def report(
         print(summary.path)  # noqa: T201
 
 
-def _read_truth(path: Path, ids: NodeIds) -> list[Hashable]:
+def _read_truth(path: Path, ids: NodeIds) -> npt.NDArray[np.object_]:
     from planetoid.io import read_labels
 
-    labels: list[Hashable] = read_labels(path, ids)
+    labels = read_labels(path, ids)
     if all(label is None for label in labels):
         raise DataError("no node of the model has a label in this file", path=path)
     return labels

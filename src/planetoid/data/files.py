@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Column", "DatasetFiles"]
 
 Column: TypeAlias = "str | int | None"
+
+
+class LabelOptions(TypedDict):
+    """How a table of labels is read."""
+
+    id_column: str | int | None
+    label_column: str | int | None
+    header: bool | None
 
 
 @dataclass(frozen=True)
@@ -76,26 +84,29 @@ class DatasetFiles:
             format=self.features_format,
         )
 
-    def read_labels(self, role: str, graph: Graph | None) -> npt.NDArray[np.object_]:
+    def read_labels(self, role: str, graph: Graph) -> npt.NDArray[np.object_]:
         """Return the label of each node of the graph, ``None`` for unlabelled nodes."""
         from planetoid.io import read_labels
 
-        labels: npt.NDArray[np.object_] = read_labels(
-            self.paths[role],
-            graph,
-            id_column=self._id_column_of(role),
-            label_column=self.label_column,
-            header=self._has_header(role),
+        return read_labels(self.paths[role], graph, **self._label_options(role))
+
+    def _check_labels(self, role: str) -> None:
+        from planetoid.io import read_labels
+
+        read_labels(self.paths[role], **self._label_options(role))
+
+    def _label_options(self, role: str) -> LabelOptions:
+        return LabelOptions(
+            id_column=self._id_column_of(role), label_column=self.label_column, header=self._has_header(role)
         )
-        return labels
 
     def errors(self) -> list[PlanetoidError]:
         """Read every file on its own, and return what is wrong with each."""
         readers: dict[str, Callable[[], object]] = {
             "edges": self.read_edges,
             "features": self.read_features,
-            "labels": lambda: self.read_labels("labels", None),
-            "validation": lambda: self.read_labels("validation", None),
+            "labels": lambda: self._check_labels("labels"),
+            "validation": lambda: self._check_labels("validation"),
         }
         errors = []
         for role in self.paths:

@@ -21,6 +21,7 @@ from planetoid.datasets.pickles import read_pickle
 from planetoid.errors import DataError
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
+from planetoid.labels import as_classes
 
 __all__ = ["file_names", "read_view"]
 
@@ -76,7 +77,7 @@ def read_view(
         graph=graph,
         X=_place_rows(allx, tx, test, graph.n_nodes),
         y=codes,
-        classes=class_names or tuple(f"class {column}" for column in range(n_columns)),
+        classes=as_classes(class_names or tuple(f"class {column}" for column in range(n_columns))),
         description=f"{description} ({view} order)",
         origin=origin,
         public=public,

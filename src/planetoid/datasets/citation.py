@@ -13,6 +13,7 @@ from planetoid.data.splits import rate_split
 from planetoid.errors import ParameterError
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
+from planetoid.labels import as_classes
 
 __all__ = ["make_citation"]
 
@@ -88,7 +89,7 @@ def make_citation(
         graph=Graph.from_rows(EdgeList(source, target), NodeIds(n_nodes)),
         X=_words(generator, y, n_classes, n_features, words_per_node, informative),
         y=y.astype(np.int32),
-        classes=tuple(f"class {k}" for k in range(n_classes)),
+        classes=as_classes(tuple(f"class {k}" for k in range(n_classes))),
         description=f"made, with planted classes: homophily {homophily:g}, informative words {informative:g}",
         origin=f"datasets.make_citation(seed={seed})",
         public=rate_split(y, label_rate, seed=seed),

@@ -14,6 +14,7 @@ from planetoid.datasets.diel import CATEGORIES
 from planetoid.datasets.lists import CoordinateLists, vote
 from planetoid.errors import ParameterError
 from planetoid.graph.construct import bipartite_graph
+from planetoid.labels import as_classes
 
 __all__ = ["make_coordinate_lists"]
 
@@ -103,7 +104,7 @@ def make_coordinate_lists(
         graph=graph,
         X=_features(generator, kind, n_nodes, n_features, features_per_list, informative),
         y=y,
-        classes=CATEGORIES,
+        classes=as_classes(CATEGORIES),
         description=f"made in the likeness of DIEL at {scale:g} of its size",
         origin=f"datasets.make_coordinate_lists(seed={seed})",
         n_lists=n_lists,

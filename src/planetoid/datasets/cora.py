@@ -10,6 +10,7 @@ from scipy import sparse
 from planetoid.data.dataset import Dataset
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
+from planetoid.labels import as_classes
 
 __all__ = ["read_bundled_cora"]
 
@@ -28,7 +29,7 @@ def read_bundled_cora(name: str, description: str, origin: str) -> Dataset:
             graph=Graph.from_rows(edges, ids),
             X=sparse.csr_array((ones, words, arrays["indptr"].astype(np.int32)), shape=shape),
             y=arrays["y"].astype(np.int32),
-            classes=tuple(arrays["class_names"].tolist()),
+            classes=as_classes(tuple(arrays["class_names"].tolist())),
             description=description,
             origin=origin,
         )

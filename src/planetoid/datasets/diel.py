@@ -28,6 +28,7 @@ from planetoid.errors import DataError, DatasetNotFoundError, PlanetoidWarning
 from planetoid.graph.construct import bipartite_graph
 from planetoid.graph.construct.factorize import factorize
 from planetoid.ids import NodeIds
+from planetoid.labels import as_classes
 
 __all__ = ["CATEGORIES", "diel_files", "find_diel", "read_diel"]
 
@@ -77,7 +78,7 @@ def read_diel(folder: Path, run: int, *, description: str, origin: str) -> Coord
         graph=graph,
         X=_read_features(folder / names[0], list_names, n_nodes),
         y=vote(labelled_lists, categories, n_nodes, len(CATEGORIES)),
-        classes=CATEGORIES,
+        classes=as_classes(CATEGORIES),
         description=f"{description} (run {run})",
         origin=origin,
         n_lists=n_lists,

@@ -148,6 +148,11 @@ class FeatureBlocks:
         return cls(reader, blocks, values, reader.names, ids_are_text=reader.ids_are_text)
 
     @property
+    def path(self) -> Path | None:
+        """The file they were read from."""
+        return self._records.path
+
+    @property
     def has_ids(self) -> bool:
         """Whether the rows have ids; otherwise :attr:`ids` are row numbers."""
         return self._values is not None

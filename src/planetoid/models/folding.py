@@ -21,6 +21,7 @@ from planetoid.utils.seeds import new_seed
 if TYPE_CHECKING:
     import torch
 
+    from planetoid.data.types import FeaturesLike, GraphLike
     from planetoid.models.table_model import TableModel
 
     Model = TypeVar("Model", bound=TableModel)
@@ -37,11 +38,11 @@ class Tables(NamedTuple):
     w: npt.NDArray[np.float32]
 
 
-def fold_in(model: Model, graph: object, X: object) -> Model:
+def fold_in(model: Model, graph: GraphLike, X: FeaturesLike | None) -> Model:
     """Return a copy of a fitted model that covers the nodes of ``graph``; see ``PlanetoidT.fold_in``."""
-    graph = Graph.of(graph)
-    features = _check_features(model, graph, X)
-    fitted_row = model.node_ids_.rows(graph.node_ids)  # -1 for new nodes
+    whole = Graph.of(graph)
+    features = _check_features(model, whole, X)
+    fitted_row = model.node_ids_.rows(whole.node_ids)  # -1 for new nodes
     missing = len(model.node_ids_) - int((fitted_row >= 0).sum())
     if missing:
         raise DataError(
@@ -49,16 +50,16 @@ def fold_in(model: Model, graph: object, X: object) -> Model:
             hint="fold_in takes the whole graph, fitted nodes and new ones",
         )
     order = np.concatenate([np.flatnonzero(fitted_row >= 0), np.flatnonzero(fitted_row < 0)])  # fitted nodes first
-    learned = _learn_tables(model, graph, fitted_row, order)
+    learned = _learn_tables(model, whole, fitted_row, order)
     folded = copy.copy(model)
-    folded.node_ids_ = graph.ids
+    folded.node_ids_ = whole.ids
     folded.embedding_, folded.context_ = np.empty_like(learned.e), np.empty_like(learned.w)
     folded.embedding_[order], folded.context_[order] = learned.e, learned.w
-    folded.label_distributions_ = _distributions(folded, model.label_distributions_, graph, features, fitted_row)
+    folded.label_distributions_ = _distributions(folded, model.label_distributions_, whole, features, fitted_row)
     return folded
 
 
-def _check_features(model: TableModel, graph: Graph, X: object) -> Features | None:
+def _check_features(model: TableModel, graph: Graph, X: FeaturesLike | None) -> Features | None:
     name = type(model).__name__
     if model.uses_features == "never":
         if X is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
+    from planetoid.data.types import FeaturesLike, GraphLike
     from planetoid.training.context_loss import TableContextLoss
     from planetoid.training.network import Head
     from planetoid.training.randomness import StepRandom
@@ -123,7 +124,7 @@ class TableModel(PlanetoidBase):
         constant = skipgram(plan.joint_learning_rate, plan.joint_learning_rate)
         return TableContextLoss(decaying, constant, w, pretrain=plan.pretrain, walks=plan.N2)
 
-    def fold_in(self, graph: object, X: object = None) -> Self:
+    def fold_in(self, graph: GraphLike, X: FeaturesLike | None = None) -> Self:
         """Return a model that also covers nodes which were added to the graph.
 
         Fitted nodes keep their embedding, context parameters and distribution, and the classifier stays as it is; the

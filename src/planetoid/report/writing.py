@@ -25,6 +25,7 @@ from planetoid.utils.atomic import atomic_write
 from planetoid.utils.versions import package_versions
 
 if TYPE_CHECKING:
+    from planetoid.data.types import GraphLike
     from planetoid.estimator import GraphClassifier
     from planetoid.persistence import FitRecord
     from planetoid.report.model_view import SavedArrays
@@ -83,7 +84,7 @@ def write_report(
     *,
     record: FitRecord | None = None,
     truth: Labels | None = None,
-    graph: object = None,
+    graph: GraphLike | None = None,
     title: str | None = None,
     max_points: int = 100_000,
     seed: int = 0,
