@@ -64,7 +64,7 @@ def timing(_: argparse.Namespace) -> dict:
     split = data.split("public")
     y = pl.mask_labels(data.y, split.train)
     ours, theirs = [], []
-    pl.PlanetoidT(n_jobs=2, steps=1, pretrain=1).fit(data.X, y, graph=data.graph)  # load what is compiled
+    pl.PlanetoidT(n_jobs=2, training=pl.Training(steps=1, pretrain=1)).fit(data.X, y, graph=data.graph)  # compile
     for seed in range(7):
         started = time.perf_counter()
         pl.PlanetoidT(n_jobs=2, random_state=seed).fit(data.X, y, graph=data.graph)
@@ -115,7 +115,8 @@ def nell_worker(job: dict) -> dict:
     y = pl.mask_labels(data.y, split.train)
     started = time.perf_counter()
     cls = getattr(pl, job["cls"])
-    model = cls(**job["parameters"]).fit(data.X if cls.uses_features == "required" else None, y, graph=data.graph)
+    model = cls().set_params(**job["parameters"])
+    model.fit(data.X if cls.uses_features == "required" else None, y, graph=data.graph)
     scored = float((model.predict()[split.test] == data.y[split.test]).mean())
     return {"accuracy": scored, "seconds": time.perf_counter() - started, **peak()}
 
@@ -126,7 +127,8 @@ def lists_worker(job: dict) -> dict:
     data = pl.datasets.make_coordinate_lists(scale=job["scale"], seed=0)
     started = time.perf_counter()
     cls = getattr(pl, job["cls"])
-    model = cls(**job["parameters"]).fit(data.X if cls.uses_features == "required" else None, data.y, graph=data.graph)
+    model = cls().set_params(**job["parameters"])
+    model.fit(data.X if cls.uses_features == "required" else None, data.y, graph=data.graph)
     n = len(model.predict())
     return {"nodes": n, "seconds": time.perf_counter() - started, **peak()}
 
@@ -155,8 +157,8 @@ def nell(_: argparse.Namespace) -> dict:
 def lists(options: argparse.Namespace) -> dict:
     found = json.loads(RESULTS.read_text()).get("lists", {}) if RESULTS.exists() else {}
     for cls, parameters in (
-        ("PlanetoidG", {"dimension": 64, "pretrain": 1, "steps": 20, "n_jobs": 2}),
-        ("PlanetoidI", {"dimension": 64, "pretrain": 0.05, "steps": 20, "N2": 2000}),
+        ("PlanetoidG", {"dimension": 64, "training__pretrain": 1, "training__steps": 20, "n_jobs": 2}),
+        ("PlanetoidI", {"dimension": 64, "training__pretrain": 0.05, "training__steps": 20, "training__N2": 2000}),
     ):
         if cls not in options.models:
             continue

@@ -22,10 +22,10 @@ from planetoid.errors import DataError, NotInductiveError, ParameterError, Plane
 from planetoid.search_space import Categorical
 
 FAST: dict[str, dict[str, object]] = {
-    "graphemb": {"dimension": 16, "passes": 100},
-    "planetoid-t": {"dimension": 16, "pretrain": 100},
-    "planetoid-g": {"dimension": 16, "pretrain": 100},
-    "planetoid-i": {"dimension": 16, "pretrain": 20},
+    "graphemb": {"dimension": 16, "pretrain": 100},
+    "planetoid-t": {"dimension": 16, "training__pretrain": 100},
+    "planetoid-g": {"dimension": 16, "training__pretrain": 100},
+    "planetoid-i": {"dimension": 16, "training__pretrain": 20},
     "semiemb": {"steps": 60, "width": 16},
 }
 
@@ -83,7 +83,7 @@ def make(method, **parameters):
     chosen = {**FAST.get(method, {}), **parameters}
     if "random_state" in cls().get_params():
         chosen.setdefault("random_state", 0)
-    return cls(**chosen)
+    return cls().set_params(**chosen)
 
 
 def fit(method, X, y, graph, *, model=None, **parameters):
@@ -302,7 +302,7 @@ class TestContract:
         parameters = model.get_params()
         assert clone(model).get_params() == parameters
         assert model.set_params(**parameters) is model
-        for name, value in parameters.items():
+        for name, value in model.get_params(deep=False).items():
             assert getattr(model, name) is value
         fitted = fit(method, toy.X, toy.y, toy.graph, model=model)
         assert fitted.get_params() == parameters

@@ -16,7 +16,7 @@ import planetoid as pl
 from planetoid.cli import main
 
 # Settings of a Planetoid model that is fitted in a moment.
-QUICK = ("--set", "dimension=16", "--set", "steps=20", "--set", "pretrain=2")
+QUICK = ("--set", "dimension=16", "--set", "training.steps=20", "--set", "training.pretrain=2")
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command):
     """To the whole group of processes, in the middle of the work; no partial output is left."""
     more = {
         "compare": ["--splits", "400", "--method", "feat,planetoid-g", "--jobs", "2"],
-        "fit": ["--method", "planetoid-t", "--set", "steps=1000000", "--out", tmp_path / "m"],
+        "fit": ["--method", "planetoid-t", "--set", "training.steps=1000000", "--out", tmp_path / "m"],
     }[command]
     code = "from planetoid.cli.main import run\nrun()"
     arguments = [sys.executable, "-c", code, command, *map(str, [*files.all(), *more])]

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import QUICK
 
 import planetoid as pl
-from planetoid.cli import method_choice, settings
+from planetoid.cli import method_choice
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.persistence import read_record
 
@@ -114,7 +114,7 @@ def test_early_stopping_uses_the_validation_labels(files, done, tmp_path):
 def test_seed_settings_and_preset_reach_the_method(files, done, refused, tmp_path, monkeypatch):
     done("fit", *files.graph(), "--method", "planetoid-g", *QUICK, "--seed", "7", "--out", tmp_path / "m")
     model = pl.load(tmp_path / "m")
-    assert (model.random_state, model.dimension, model.steps) == (7, 16, 20)
+    assert (model.random_state, model.dimension, model.training.steps) == (7, 16, 20)
     asked = []
 
     def from_preset(cls, name, **overrides):
@@ -162,34 +162,10 @@ def test_rules_of_auto():
         chosen(replace(no_edges, X=None))
 
 
-def test_settings_are_read_as_what_they_are():
-    given = ["a=1", "b=0.5", "c=1e-3", "d=true", "e=None", 'f="x y"', "g=sgd", "h=.5", "i = 2 ", "j=a=b"]
-    values = [1, 0.5, 0.001, True, None, "x y", "sgd", 0.5, 2, "a=b"]
-    assert settings.parse_settings(given) == dict(zip("abcdefghij", values, strict=True))
-    for wrong, told in ((["steps"], "KEY=VALUE"), (["=3"], "KEY=VALUE"), (["a=1", "a=2"], "given twice")):
-        with pytest.raises(ParameterError, match=told):
-            settings.parse_settings(wrong)
-
-
-def test_settings_go_to_the_methods_that_have_them():
-    by_method = settings.settings_by_method(["lp", "feat"], {"max_iter": 5, "feat.max_iter": 6, "C": 2.0})
-    assert by_method == {"lp": {"max_iter": 5}, "feat": {"max_iter": 6, "C": 2.0}}
-    for key, value, told in (
-        ("steps", 5, "none of lp, feat has a parameter 'steps'; known are"),
-        ("mad.mu1", 5, "'mad' is none of the methods here, lp, feat"),
-        ("feat.tol", 5, "feat has no parameter 'tol'; known are C"),
-        ("C", "much", "it is a number, such as 1.0"),
-        ("C", True, "it is a number"),
-        ("class_mass_normalization", 1, "it is true or false"),
-        ("max_iter", [1], "it is one value"),
-    ):
-        with pytest.raises(ParameterError, match=told):
-            settings.settings_by_method(["lp", "feat"], {key: value})
-
-
 def test_a_wrong_setting_ends_before_a_file_is_read(refused):
     command = ["fit", "--edges", "nowhere.csv", "--labels", "nowhere.csv", "--method", "planetoid-g"]
-    assert "planetoid-g has no parameter 'step'; known are" in refused(*command, "--set", "step=3")
+    assert "planetoid-g has no parameter 'step'; did you mean training.steps" in refused(*command, "--set", "step=3")
+    assert "training.steps must be an integer >= 0, got 'x'" in refused(*command, "--set", "training.steps=x")
     assert "there is no method 'planetoid'; the methods are planetoid-t" in refused(*command[:-1], "planetoid")
     assert "fit takes one method" in refused(*command[:-1], "lp,feat")
     assert "planetoid-g does not label new nodes" in refused(*command, "--new-nodes")

@@ -1,4 +1,4 @@
-"""``planetoid tune``: what is said about the best parameters."""
+"""``planetoid tune``: what is printed about the best parameters."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from planetoid.evaluation.tuning import Tuned
 
 @pytest.fixture
 def found(monkeypatch):
-    """Let the search come to a given end."""
+    """Replace the search by a given result."""
 
     def come_to(parameters, trials=20, seeds=(1000, 1001, 1002)):
         score, default = Spread.of([0.5, 0.75]), Spread.of([0.5, 0.5])
@@ -21,19 +21,19 @@ def found(monkeypatch):
 
 
 def test_the_best_parameters_and_how_to_use_them(files, found, done):
-    found({"alpha": 0.5, "norm": None})
+    found({"alpha": 0.5, "training__width": None})
     lines = done("tune", *files.graph(), "--method", "lp").stdout.splitlines()
     rows = [line.split() for line in lines]
     assert ["parameter", "value"] in rows
     assert ["alpha", "0.5"] in rows
-    assert any("over 3 splits, 20 trials; the defaults: 50.0" in line for line in lines)
-    assert lines[-1].endswith("--method lp --set alpha=0.5 --set norm=none")
+    assert any("over 3 splits, 20 trials; defaults: 50.0" in line for line in lines)
+    assert lines[-1].endswith("--method lp --set alpha=0.5 --set training.width=none")
 
 
 def test_the_defaults_are_the_best(files, found, done):
     found({})
     first, second, command = done("tune", *files.graph(), "--method", "lp").stdout.splitlines()
-    assert first == "Nothing that was tried does better than the defaults: keep them."
+    assert first == "No trial is better than the defaults: keep them."
     assert second.startswith("Accuracy 50.0")
     assert command.endswith("--method lp")
 
@@ -41,12 +41,12 @@ def test_the_defaults_are_the_best(files, found, done):
 def test_the_defaults_beside_what_was_set_are_the_best(files, found, done):
     found({"max_iter": 7})
     text = done("tune", *files.graph(), "--method", "lp", "--set", "max_iter=7").stdout
-    assert text.startswith("Nothing that was tried does better than the defaults")
+    assert text.startswith("No trial is better than the defaults")
     assert text.rstrip().endswith("--set max_iter=7")
 
 
 def test_one_trial_on_one_split_really_run(files, done):
     command = ["tune", *files.graph(), "--method", "lp", "--trials", "1", "--splits", "1", "--jobs", "1", "--quiet"]
     first, second, _ = done(*command).stdout.splitlines()
-    assert first == "The defaults were all that was tried."
-    assert "over 1 split, 1 trial; the defaults" in second
+    assert first == "Only the defaults were tried."
+    assert "over 1 split, 1 trial; defaults" in second

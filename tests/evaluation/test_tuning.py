@@ -1,15 +1,16 @@
-"""Tuning: hidden labels stay hidden, the search is the same for any number of processes, and goes on after a stop."""
+"""Tuning: hidden labels stay hidden, the search is the same for any number of processes, and resumes after a stop."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from planetoid.evaluation.spaces import SPACES, Choice, Real
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
 from planetoid.evaluation import Protocol
 from planetoid.evaluation.tuning import hide_labels, tune
+from planetoid.parameters import Parameters
+from planetoid.search_space import Categorical, Float
 
 PROTOCOL = Protocol(per_class=5, n_val=0, n_test=100)
 
@@ -52,7 +53,7 @@ def test_the_same_choice_for_any_number_of_processes(data):
     assert one == two
 
 
-def test_an_interrupted_search_goes_on(data, tmp_path):
+def test_an_interrupted_search_resumes(data, tmp_path):
     journal = tmp_path / "trials.log"
     seen = []
 
@@ -74,32 +75,55 @@ def test_an_interrupted_search_goes_on(data, tmp_path):
     )  # nothing is left to do
 
 
-def test_what_is_fixed_stays(data):
-    space = {"C": Real(0.1, 10.0), "row_normalize": Choice(("l1", "l2"))}
+def test_fixed_parameters_are_not_searched(data):
+    space = {"C": Float(0.1, 10.0), "row_normalize": Categorical(("l1", "l2"))}
     found = tune("feat", data, trials=3, protocol=PROTOCOL, seeds=[5], space=space, fixed={"row_normalize": "l1"})
     assert found.parameters["row_normalize"] == "l1"
 
 
-def test_a_trial_that_fails_is_told_and_left_out(data):
+def test_a_failed_trial_is_reported_and_left_out(data):
     seen = []
-    space = {"C": Choice((-1.0, 1.0))}
+    space = {"C": Categorical((-1.0, 1.0))}
     found = tune("feat", data, trials=8, protocol=PROTOCOL, seeds=[5], space=space, on_trial=seen.append)
     failed = [trial for trial in seen if trial.score is None]
     assert failed
-    assert all("C=-1" in trial.failure for trial in failed)
+    assert all("C" in trial.failure and "-1" in trial.failure for trial in failed)
     assert found.parameters.get("C", 1.0) == 1.0
-    with pytest.raises(DataError, match="no trial of feat came to an end"):
+    with pytest.raises(DataError, match="every trial of feat failed"):
         tune("feat", data, trials=2, protocol=PROTOCOL, seeds=[5], space={}, fixed={"C": -1.0})
 
 
 def test_clear_errors(data):
-    with pytest.raises(ParameterError, match="trials=0"):
+    with pytest.raises(ParameterError, match="trials must be an integer >= 1, got 0"):
         tune("feat", data, trials=0)
     with pytest.raises(ParameterError, match="feat has no parameter 'D'"):
         tune("feat", data, trials=1, fixed={"D": 1})
 
 
-def test_every_method_has_a_space_of_its_own_parameters():
-    assert set(SPACES) == set(pl.METHODS)
-    for method, space in SPACES.items():
-        assert set(space) <= set(pl.METHODS[method]().get_params())
+def test_nested_parameters_are_searched(data):
+    space = {"training__steps": Categorical((5, 6)), "contexts__d": Categorical((3,))}
+    seen = []
+    fixed = {"dimension": 8, "training__pretrain": 1}
+    found = tune(
+        "planetoid-t", data, trials=3, protocol=PROTOCOL, seeds=[5], space=space, fixed=fixed, on_trial=seen.append
+    )
+    assert {trial.parameters["training__steps"] for trial in seen[1:]} <= {5, 6}
+    assert found.parameters["training__pretrain"] == 1
+    model = pl.METHODS["planetoid-t"]().set_params(**found.parameters)
+    assert (model.dimension, model.training.pretrain) == (8, 1)
+    with pytest.raises(ParameterError, match="planetoid-t has no parameter 'steps'"):
+        tune("planetoid-t", data, trials=1, fixed={"steps": 1})
+
+
+@pytest.mark.parametrize("method", list(pl.METHODS))
+def test_every_method_has_a_search_space_of_valid_parameters(method):
+    cls = pl.METHODS[method]
+    assert cls.search_space
+    leaves = {name for name, value in cls().get_params().items() if not isinstance(value, Parameters)}
+    for name, entry in cls.search_space.items():
+        assert name in leaves
+        for value in entry.values if isinstance(entry, Categorical) else (entry.low, entry.high):
+            cls().set_params(**{name: value})._check_parameters()
+    for start in cls.search_starts:
+        assert set(start) <= leaves
+        cls().set_params(**start)._check_parameters()

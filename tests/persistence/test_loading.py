@@ -17,10 +17,10 @@ from planetoid.utils.hashing import sha256_of_file
 
 FAST = {
     "semiemb": {"steps": 5, "width": 8},
-    "graphemb": {"dimension": 8, "passes": 5},
-    "planetoid-t": {"dimension": 8, "pretrain": 5, "steps": 10},
-    "planetoid-g": {"dimension": 8, "pretrain": 5, "steps": 10},
-    "planetoid-i": {"dimension": 8, "pretrain": 2, "steps": 10},
+    "graphemb": {"dimension": 8, "pretrain": 5},
+    "planetoid-t": {"dimension": 8, "training__pretrain": 5, "training__steps": 10},
+    "planetoid-g": {"dimension": 8, "training__pretrain": 5, "training__steps": 10},
+    "planetoid-i": {"dimension": 8, "training__pretrain": 2, "training__steps": 10},
 }
 N = 30
 
@@ -42,7 +42,7 @@ def problem(ids=None):
 
 def fitted(method, ids=None, y=None, X=None, **parameters):
     cls = pl.METHODS[method]
-    model = cls(**{**FAST.get(method, {}), **parameters})
+    model = cls().set_params(**{**FAST.get(method, {}), **parameters})
     labels = pl.mask_labels(np.arange(N) % 3, np.arange(9)) if y is None else y
     given = {} if cls.uses_graph == "never" else {"graph": problem(ids)}
     if X is None and cls.uses_features != "never":

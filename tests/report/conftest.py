@@ -33,7 +33,7 @@ def cited():
     names = np.array(data.class_names, dtype=object)
     graph = pl.Graph.from_scipy(data.graph.to_scipy(), nodes=[f"paper_{k}" for k in range(300)])
     labels, validation = (pl.mask_labels(names[data.y], rows) for rows in (split.train, split.val))
-    model = pl.PlanetoidT(dimension=16, steps=30, random_state=0)
+    model = pl.PlanetoidT(dimension=16, training=pl.Training(steps=30), random_state=0)
     model.fit(data.X, labels, graph=graph, validation=validation)
     code = {label: k for k, label in enumerate(model.classes_.tolist())}
     codes = [np.array([code.get(label, -1) for label in y], dtype=np.int32) for y in (labels, validation)]

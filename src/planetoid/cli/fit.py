@@ -102,9 +102,9 @@ def make_model(
     chosen = settings_by_method([method], parameters)[method]
     usual = {"random_state": seed, "n_jobs": jobs, "verbose": int(verbose)}
     cls = METHODS[method]
-    model = cls() if preset is None else cls.from_preset(preset)
-    known = model.get_params(deep=False)
-    return model.set_params(**{name: value for name, value in usual.items() if name in known}).set_params(**chosen)
+    known = cls().get_params(deep=False)
+    chosen = {name: value for name, value in usual.items() if name in known} | chosen
+    return cls().set_params(**chosen) if preset is None else cls.from_preset(preset, **chosen)
 
 
 def _checked_method(name: str, new_nodes: bool, parameters: dict[str, Any]) -> str:

@@ -85,14 +85,14 @@ def _unknown(key: str, name: str, methods: Sequence[str], known: Sequence[str]) 
     """Return an error that names similar parameters, or all of them."""
     known = sorted(set(known))
     last = name.rpartition(".")[2]
-    similar = [other for other in known if other.rpartition(".")[2] == last]
-    similar += [other for other in difflib.get_close_matches(name, known, n=3) if other not in similar]
+    similar = [other for other in known if other.startswith(f"{name}.") or other.rpartition(".")[2] == last]
+    similar = similar or difflib.get_close_matches(name, known, n=3)
     who = f"{methods[0]} has no" if len(methods) == 1 else f"none of {', '.join(methods)} has a"
-    return ParameterError(
-        f"--set {key}: {who} parameter {name!r}",
-        hint=f"did you mean {' or '.join(similar)}?" if similar else f"valid parameters are {', '.join(known)}",
-        parameter=name,
-    )
+    hint = f"valid parameters are {', '.join(known)}"
+    if similar:
+        *others, other = similar
+        hint = f"did you mean {', '.join(others)} or {other}?" if others else f"did you mean {other}?"
+    return ParameterError(f"--set {key}: {who} parameter {name!r}", hint=hint, parameter=name)
 
 
 def _value(text: str) -> Plain:
