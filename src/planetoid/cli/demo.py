@@ -11,6 +11,7 @@ import typer
 from planetoid.cli.console import counted, output_folder, print_json, print_table, tell
 from planetoid.registry import METHODS
 from planetoid.utils.atomic import atomic_write
+from planetoid.utils.threads import available_cores
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,14 +42,13 @@ def demo(
     from planetoid import datasets
     from planetoid.cli.demo_picture import draw
     from planetoid.evaluation import Protocol
-    from planetoid.evaluation.workers import cores
 
     folder = output_folder(out)
     data = datasets.load("cora-bundled")
     protocol = Protocol()
     tell(introduction(data), quiet=quiet)
     maps: dict[str, Any] = {}
-    results = compare(data, protocol, range(seeds), jobs or min(4, cores()), maps, quiet=quiet)
+    results = compare(data, protocol, range(seeds), jobs or min(4, available_cores()), maps, quiet=quiet)
     record = as_record(results, data, protocol)
     picture = folder / "demo.png"
     with atomic_write(picture) as path:

@@ -16,7 +16,8 @@ from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation import Protocol, Result, run_once
 from planetoid.evaluation.metrics import calibration_bins
-from planetoid.evaluation.workers import cores, each
+from planetoid.evaluation.workers import each
+from planetoid.utils.threads import available_cores
 
 __all__ = ["Outcome", "calibration", "confusion", "draw_protocol", "measure", "processes"]
 
@@ -139,7 +140,7 @@ def attempt(task: Task) -> Outcome:
 
 def processes(jobs: int, n_tasks: int) -> int:
     """Return how many processes to use: as many as asked for, or up to four, but none without a task."""
-    return max(1, min(jobs or min(4, cores()), n_tasks))
+    return max(1, min(jobs or min(4, available_cores()), n_tasks))
 
 
 def confusion(outcomes: Sequence[Outcome], n_classes: int) -> npt.NDArray[np.int64]:

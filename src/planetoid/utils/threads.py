@@ -1,0 +1,44 @@
+"""What ``n_jobs`` means, in one place: scikit-learn's meaning."""
+
+from __future__ import annotations
+
+import operator
+import os
+
+from planetoid.errors import ParameterError
+
+__all__ = ["available_cores", "resolve_n_jobs"]
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resolve_n_jobs(n_jobs: int | None) -> int:
+    """Return a number of threads: ``None`` is 1, -1 all available cores, -2 all but one.
+
+    There are never more threads than cores: they would only wait for each other, and no result depends on their
+    number.
+
+    >>> resolve_n_jobs(None)
+    1
+    >>> resolve_n_jobs(-1) == available_cores()
+    True
+    >>> resolve_n_jobs(0)
+    Traceback (most recent call last):
+        ...
+    planetoid.errors.ParameterError: n_jobs must be an integer other than 0 or None, got 0
+    """
+    if n_jobs is None:
+        return 1
+    cores = available_cores()
+    try:
+        wanted = operator.index(n_jobs)
+    except TypeError:
+        wanted = 0
+    if wanted == 0:
+        raise ParameterError(f"n_jobs must be an integer other than 0 or None, got {n_jobs!r}", parameter="n_jobs")
+    return min(wanted, cores) if wanted > 0 else max(1, cores + 1 + wanted)
