@@ -1,9 +1,9 @@
-"""Write measured figures into the documents: ``python scripts/update_docs.py [--check]``.
+"""Write measured results into the documents: ``python scripts/update_docs.py [--check]``.
 
-A table stands between ``<!-- measured: NAME -->`` and ``<!-- end -->`` and is made from
-a file of results that a benchmark wrote; ``TABLES`` says which. With ``--check`` nothing
-is written, and the exit code is 1 if a table is not what the results say. A table whose
-results are not there stays as it is.
+A table between ``<!-- measured: NAME -->`` and ``<!-- end -->`` is generated from the
+results file of a benchmark; ``TABLES`` says how. With ``--check`` nothing is written,
+and the exit code is 1 if a table does not match the results. A table without a results
+file is left unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPRODUCED = ROOT / "docs" / "results"
 MARKED = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 
 DATA_SETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
-PARTS_OF_ENGINE = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
+ENGINE_PARTS = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
 
 
 def baselines() -> str:
@@ -38,8 +38,8 @@ def baselines() -> str:
 
 
 def _variant(name: str, names: dict[str, str]) -> str:
-    method, _, how = name.partition(", ")
-    return f"{names[method]}, {how}"
+    method, _, variant = name.partition(", ")
+    return f"{names[method]}, {variant}"
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
@@ -54,7 +54,7 @@ def _seconds(value: float) -> str:
 
 
 def skipgram() -> str:
-    """Speed, growth and memory of the engine beside its peers."""
+    """Speed, scaling and memory of the engine, compared with its peers."""
     found = _read(RESULTS / "skipgram.json")
     rows = [
         [
@@ -62,7 +62,7 @@ def skipgram() -> str:
             *("" if row[key] is None else f"{row[key]:.2f}" for key in ("ours", "peer", "ratio")),
             row["note"],
         ]
-        for part in PARTS_OF_ENGINE
+        for part in ENGINE_PARTS
         for row in found.get(part, ())
     ]
     return _table(["", "ours", "peer", "ratio", ""], rows)
@@ -78,7 +78,7 @@ def propagation() -> str:
 
 
 def label_more() -> str:
-    """Accuracy as labels are added, by how they are chosen."""
+    """Accuracy as labels are added, by how the nodes are chosen."""
     found = _read(RESULTS / "label_more.json")
     rows = [
         [row["method"], row["choice"], *(f"{m:.1f} ± {e:.1f}" for m, e in zip(row["mean"], row["error"], strict=True))]
@@ -89,7 +89,7 @@ def label_more() -> str:
 
 
 def demo() -> str:
-    """What ``planetoid demo`` found, its ``results.json`` copied to ``benchmarks/results/demo.json``, best first."""
+    """The results of ``planetoid demo`` (``benchmarks/results/demo.json``), best first."""
     from planetoid.evaluation import what_it_uses
     from planetoid.registry import METHODS
 
@@ -106,7 +106,7 @@ def _percent(spread: dict[str, float]) -> str:
 
 
 def table3() -> str:
-    """The paper's table 3 in short: public split, fixed budget, the test nodes as the paper treats them."""
+    """The paper's Table 3 in short: public split, fixed budget, test nodes as in the paper."""
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for cell in _read(REPRODUCED / "table3.json")["cells"]:
         if cell["section"] == "public split" and cell["stopping"] == "fixed" and cell["paper"] is not None:
@@ -124,7 +124,7 @@ def _paper_and_ours(cell: dict[str, Any] | None) -> str:
 
 
 def reproduced() -> str:
-    """Links to the tables that ``planetoid reproduce`` wrote."""
+    """Links to the tables written by ``planetoid reproduce``."""
     pages = sorted(REPRODUCED.glob("*.md"))
     if not pages:
         raise FileNotFoundError(REPRODUCED)
@@ -144,15 +144,15 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def updated(text: str) -> str:
-    """Return a document with every table made anew."""
+    """Return a document with every table generated from the results."""
 
-    def make(match: re.Match[str]) -> str:
+    def regenerate(match: re.Match[str]) -> str:
         try:
             return f"{match[1]}{TABLES[match[2]]()}{match[3]}"
         except FileNotFoundError:
             return match[0]
 
-    return MARKED.sub(make, text)
+    return MARKED.sub(regenerate, text)
 
 
 def documents() -> list[Path]:
@@ -160,8 +160,9 @@ def documents() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -176,7 +177,7 @@ def main(arguments: Sequence[str]) -> int:
         new = updated(text)
         if new != text:
             stale += 1
-            print(f"{path.relative_to(ROOT)}: {'not what the results say' if '--check' in arguments else 'updated'}")
+            print(f"{path.relative_to(ROOT)}: {'does not match the results' if '--check' in arguments else 'updated'}")
             if "--check" not in arguments:
                 path.write_text(new, encoding="utf-8")
     return 1 if stale and "--check" in arguments else 0
