@@ -43,14 +43,12 @@ def _variant(name: str, names: dict[str, str]) -> str:
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
+    from planetoid.experiments.render import format_seconds
+
     if entry is None:
         return ""
     spread = f" ± {entry['std']:.1f}" if entry["seeds"] > 1 else ""
-    return f"{entry['accuracy']:.1f}{spread} ({_seconds(entry['seconds'])} s, {entry['peak_gb']:.2f} GB)"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+    return f"{entry['accuracy']:.1f}{spread} ({format_seconds(entry['seconds'])} s, {entry['peak_gb']:.2f} GB)"
 
 
 def skipgram() -> str:
@@ -90,19 +88,19 @@ def label_more() -> str:
 
 def demo() -> str:
     """The results of ``planetoid demo`` (``benchmarks/results/demo.json``), best first."""
-    from planetoid.evaluation import what_it_uses
+    from planetoid.evaluation import Spread, what_it_uses
     from planetoid.registry import METHODS
 
     found = sorted(_read(RESULTS / "demo.json")["summary"], key=lambda row: -row["metrics"]["accuracy"]["mean"])
     rows = [
-        [f"`{METHODS[row['method']].__name__}`", what_it_uses(row["method"]), _percent(row["metrics"]["accuracy"])]
+        [
+            f"`{METHODS[row['method']].__name__}`",
+            what_it_uses(row["method"]),
+            Spread(**row["metrics"]["accuracy"]).percent(),
+        ]
         for row in found
     ]
     return _table(["method", "learns from", "accuracy"], rows)
-
-
-def _percent(spread: dict[str, float]) -> str:
-    return f"{100 * spread['mean']:.1f} ± {100 * spread['sd']:.1f}"
 
 
 def table3() -> str:
