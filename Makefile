@@ -1,7 +1,8 @@
 # Needs make and a Python (3.10 or later) that has pip and venv; everything else goes into .venv.
 #   make demo     compare methods on the bundled Cora
 #   make reproduce  the paper's tables and figure (RUNS=10 JOBS=2 OUT=results)
-#   make test     the whole test suite
+#   make test     the test suite, without the tests marked soak
+#   make soak     the tests marked soak, which take long
 #   make install  .venv with everything for development
 #   make lint     format, style, types, layers
 #   make docs     the documentation as a site, in site/
@@ -22,7 +23,7 @@ SOURCES := src tests benchmarks scripts examples
 STATED := pyproject.toml constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: demo reproduce test install lint bench docs clean
+.PHONY: demo reproduce test soak install lint bench docs clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/planetoid demo
@@ -31,7 +32,10 @@ reproduce: $(VENV)/.installed
 	$(VENV)/bin/planetoid reproduce all --runs $(RUNS) --jobs $(JOBS) --out $(OUT)
 
 test: $(VENV)/.installed-test
-	$(IN_VENV) -m pytest -n auto --dist loadfile
+	$(IN_VENV) -m pytest -n auto --dist loadfile -m "not soak"
+
+soak: $(VENV)/.installed-test
+	$(IN_VENV) -m pytest -n auto --dist loadfile -m soak
 
 install: $(VENV)/.installed-dev
 

@@ -1,13 +1,12 @@
 """Docstrings for the site; mkdocs.yml loads this as an extension of griffe.
 
-Roles of Sphinx become plain code. Parameters that share one entry of a docstring,
-as in ``r1, r2, q``, each get the default and the type of their own.
+Sphinx roles become plain code. Parameters that share an entry of a docstring, such as
+``r1, r2, q``, each get their own default and type.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import griffe
 
@@ -15,9 +14,9 @@ ROLE = re.compile(r":(?:class|func|meth|data|mod|attr):`~?([^`]+)`")
 
 
 class OwnDocstrings(griffe.Extension):
-    """Rewrites docstrings once a package is loaded."""
+    """Rewrites docstrings after a package is loaded."""
 
-    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+    def on_package(self, *, pkg: griffe.Module, **_: object) -> None:
         _rewrite(pkg)
 
 
@@ -39,8 +38,8 @@ def _set_defaults(documented: griffe.Class | griffe.Function) -> None:
     for section in documented.docstring.parsed:
         if not isinstance(section, griffe.DocstringSectionParameters):
             continue
-        for told in section.value:
-            if told.name in known:
-                told.value = known[told.name].default
-                if id(told.annotation) in types:  # taken from the signature, of whichever name came first
-                    told.annotation = known[told.name].annotation
+        for entry in section.value:
+            if entry.name in known:
+                entry.value = known[entry.name].default
+                if id(entry.annotation) in types:  # griffe took it from the signature, for the first name only
+                    entry.annotation = known[entry.name].annotation

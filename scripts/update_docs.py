@@ -25,7 +25,7 @@ MARKED = re.compile(r"(<!-- (?:measured|generated): ([\w-]+) -->\n).*?(<!-- end 
 TYPED_CLASSES = re.compile(r"(if TYPE_CHECKING:  # the classes of the registry[^\n]*\n)(?:    [^\n]*\n)+")
 
 DATA_SETS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
-PARTS_OF_ENGINE = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
+ENGINE_PARTS = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
 
 
 def baselines() -> str:
@@ -42,19 +42,17 @@ def baselines() -> str:
 
 
 def _variant(name: str, names: dict[str, str]) -> str:
-    method, _, how = name.partition(", ")
-    return f"{names[method]}, {how}"
+    method, _, variant = name.partition(", ")
+    return f"{names[method]}, {variant}"
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
+    from planetoid.experiments.render import format_seconds
+
     if entry is None:
         return ""
     spread = f" ± {entry['std']:.1f}" if entry["seeds"] > 1 else ""
-    return f"{entry['accuracy']:.1f}{spread} ({_seconds(entry['seconds'])} s, {entry['peak_gb']:.2f} GB)"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+    return f"{entry['accuracy']:.1f}{spread} ({format_seconds(entry['seconds'])} s, {entry['peak_gb']:.2f} GB)"
 
 
 def methods() -> str:
@@ -89,7 +87,7 @@ def typed_classes(text: str) -> str:
 
 
 def skipgram() -> str:
-    """Speed, growth and memory of the engine beside its peers."""
+    """Speed, scaling and memory of the engine, compared with its peers."""
     found = _read(RESULTS / "skipgram.json")
     rows = [
         [
@@ -97,7 +95,7 @@ def skipgram() -> str:
             *("" if row[key] is None else f"{row[key]:.2f}" for key in ("ours", "peer", "ratio")),
             row["note"],
         ]
-        for part in PARTS_OF_ENGINE
+        for part in ENGINE_PARTS
         for row in found.get(part, ())
     ]
     return _table(["", "ours", "peer", "ratio", ""], rows)
@@ -113,7 +111,7 @@ def propagation() -> str:
 
 
 def label_more() -> str:
-    """Accuracy as labels are added, by how they are chosen."""
+    """Accuracy as labels are added, by how the nodes are chosen."""
     found = _read(RESULTS / "label_more.json")
     rows = [
         [row["method"], row["choice"], *(f"{m:.1f} ± {e:.1f}" for m, e in zip(row["mean"], row["error"], strict=True))]
@@ -124,24 +122,24 @@ def label_more() -> str:
 
 
 def demo() -> str:
-    """What ``planetoid demo`` found, its ``results.json`` copied to ``benchmarks/results/demo.json``, best first."""
-    from planetoid.evaluation import what_it_uses
+    """The results of ``planetoid demo`` (``benchmarks/results/demo.json``), best first."""
+    from planetoid.evaluation import Spread, what_it_uses
     from planetoid.registry import METHODS
 
     found = sorted(_read(RESULTS / "demo.json")["summary"], key=lambda row: -row["metrics"]["accuracy"]["mean"])
     rows = [
-        [f"`{METHODS[row['method']].__name__}`", what_it_uses(row["method"]), _percent(row["metrics"]["accuracy"])]
+        [
+            f"`{METHODS[row['method']].__name__}`",
+            what_it_uses(row["method"]),
+            Spread(**row["metrics"]["accuracy"]).percent(),
+        ]
         for row in found
     ]
     return _table(["method", "learns from", "accuracy"], rows)
 
 
-def _percent(spread: dict[str, float]) -> str:
-    return f"{100 * spread['mean']:.1f} ± {100 * spread['sd']:.1f}"
-
-
 def table3() -> str:
-    """The paper's table 3 in short: public split, fixed budget, the test nodes as the paper treats them."""
+    """The paper's Table 3 in short: public split, fixed budget, test nodes as in the paper."""
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for cell in _read(REPRODUCED / "table3.json")["cells"]:
         if cell["section"] == "public split" and cell["stopping"] == "fixed" and cell["paper"] is not None:
@@ -159,7 +157,7 @@ def _paper_and_ours(cell: dict[str, Any] | None) -> str:
 
 
 def reproduced() -> str:
-    """Links to the tables that ``planetoid reproduce`` wrote."""
+    """Links to the tables written by ``planetoid reproduce``."""
     pages = sorted(REPRODUCED.glob("*.md"))
     if not pages:
         raise FileNotFoundError(REPRODUCED)
@@ -181,15 +179,15 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def updated(text: str) -> str:
-    """Return a document with every table made anew."""
+    """Return a document with every table generated from the results."""
 
-    def make(match: re.Match[str]) -> str:
+    def regenerate(match: re.Match[str]) -> str:
         try:
             return f"{match[1]}{TABLES[match[2]]()}{match[3]}"
         except FileNotFoundError:
             return match[0]
 
-    return MARKED.sub(make, text)
+    return MARKED.sub(regenerate, text)
 
 
 def documents() -> list[Path]:
@@ -197,8 +195,9 @@ def documents() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

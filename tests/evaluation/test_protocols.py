@@ -38,7 +38,7 @@ class InductiveSpy(Spy, InductiveClassifier):
     inductive = True
 
     def _predict_rows(self, X):
-        self.asked_ = X
+        self.X_new_ = X
         return np.tile([1.0, 0.0, 0.0], (X.shape[0], 1))
 
 
@@ -71,13 +71,13 @@ def test_unseen_nodes_are_absent_while_fitting(data, spies):
     assert ids.isdisjoint(data.node_ids[run.split.test].tolist())
     np.testing.assert_array_equal(seen.graph.node_ids[seen.labelled], data.node_ids[run.split.train])
     np.testing.assert_array_equal(seen.graph.node_ids[seen.validation >= 0], data.node_ids[run.split.val])
-    assert (run.model.asked_ != data.X[run.split.test]).nnz == 0
+    assert (run.model.X_new_ != data.X[run.split.test]).nnz == 0
 
 
 def test_the_features_setting_has_the_test_nodes_in_the_graph(data, spies):
     run = run_once("inductive-spy", data, Protocol(setting="features", **SMALL), seed=0)
     assert run.model.data_.n_nodes == data.n_nodes
-    assert run.model.asked_.shape[0] == len(run.split.test)
+    assert run.model.X_new_.shape[0] == len(run.split.test)
 
 
 def test_a_transductive_method_is_refused_before_any_fit(data, spies):

@@ -88,7 +88,7 @@ class Reader:
         )
 
     def requests(self):
-        """Return every address that the page asked for."""
+        """Return every address that the page requested."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 
@@ -104,9 +104,9 @@ def opened(chromium):
 
     yield open_page
     assert chromium.get_log("browser") == []
-    asked = readers[-1].requests()
-    assert asked
-    assert all(address.startswith(("file://", "data:", "blob:")) for address in asked)
+    requested = readers[-1].requests()
+    assert requested
+    assert all(address.startswith(("file://", "data:", "blob:")) for address in requested)
 
 
 def test_the_tooltip_shows_id_and_probabilities(opened, cited, cited_page):
@@ -117,13 +117,13 @@ def test_the_tooltip_shows_id_and_probabilities(opened, cited, cited_page):
     reader.pointer_to(point).perform()
     hovered = reader.run("return data.ids[map.hovered]")
     probabilities = model.predict_proba(nodes=[hovered])[0]
-    told = reader.text("tooltip")
-    assert told.splitlines()[0] == hovered
+    tooltip = reader.text("tooltip")
+    assert tooltip.splitlines()[0] == hovered
     for code in np.argsort(-probabilities)[:3]:
-        assert f"{model.classes_[code]}" in told
-        assert f"{100 * probabilities[code]:.1f} %" in told
+        assert f"{model.classes_[code]}" in tooltip
+        assert f"{100 * probabilities[code]:.1f} %" in tooltip
     if hovered in truth:
-        assert f"true class\n{truth[hovered]}" in told
+        assert f"true class\n{truth[hovered]}" in tooltip
     ActionChains(reader.driver, duration=50).move_to_element(reader.element("search")).perform()
     assert not reader.element("tooltip").is_displayed()
 

@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,6 +15,7 @@ import planetoid as pl
 from planetoid.errors import DataError, ParameterError
 from planetoid.report import write_report
 
+HEAVY = ("torch", "numba", "sklearn", "pandas", "pyarrow", "matplotlib")
 VOID = {"meta", "link", "br", "input", "img", "hr"}
 
 
@@ -45,6 +48,11 @@ def read(path):
     reader.close()
     assert reader.open == []
     return reader
+
+
+def test_importing_the_report_loads_nothing_heavy():
+    code = f"import sys, planetoid.report\nprint(sorted(set({HEAVY!r}) & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("page", ["cited_page", "hostile_page"])

@@ -14,6 +14,7 @@ from planetoid.cli.outputs import make_output_folder
 from planetoid.registry import METHODS
 from planetoid.utils.atomic import atomic_write
 from planetoid.utils.text import pluralize
+from planetoid.utils.threads import available_cores
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,14 +48,13 @@ def demo(
     from planetoid import datasets
     from planetoid.cli.demo_picture import draw
     from planetoid.evaluation import Protocol
-    from planetoid.evaluation.workers import cores
 
     folder = make_output_folder(out)
     data = datasets.load("cora-bundled")
     protocol = Protocol()
     print_message(introduction(data), quiet=quiet)
     maps: dict[str, FlatMap] = {}
-    results = compare(data, protocol, range(seeds), jobs or min(4, cores()), maps, quiet=quiet)
+    results = compare(data, protocol, range(seeds), jobs or min(4, available_cores()), maps, quiet=quiet)
     record = as_record(results, data, protocol)
     picture = folder / "demo.png"
     with atomic_write(picture) as temporary:

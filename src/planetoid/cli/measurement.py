@@ -14,8 +14,9 @@ from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation import Protocol, Result, run_once
 from planetoid.evaluation.metrics import CalibrationBin, calibration_bins
-from planetoid.evaluation.workers import cores, each
+from planetoid.evaluation.workers import each
 from planetoid.utils.text import pluralize
+from planetoid.utils.threads import available_cores
 
 __all__ = ["Outcome", "calibration", "confusion_matrix", "measure", "n_processes", "split_protocol"]
 
@@ -139,7 +140,7 @@ def attempt(task: Task) -> Outcome:
 
 def n_processes(jobs: int, n_tasks: int) -> int:
     """Return the number of processes: as many as asked for (0: one per core, at most 4), but no more than tasks."""
-    return max(1, min(jobs or min(4, cores()), n_tasks))
+    return max(1, min(jobs or min(4, available_cores()), n_tasks))
 
 
 def confusion_matrix(outcomes: Sequence[Outcome], n_classes: int) -> npt.NDArray[np.int64]:

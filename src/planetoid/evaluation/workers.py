@@ -17,17 +17,12 @@ from planetoid.parameters import Integer, check_parameters
 if TYPE_CHECKING:
     from threadpoolctl import threadpool_limits
 
-__all__ = ["cores", "each"]
+__all__ = ["each"]
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def each(function: Callable[[Task], Answer], tasks: Iterable[Task], jobs: int = 1) -> Iterator[Answer]:

@@ -15,7 +15,16 @@ from planetoid.experiments.table4 import LISTS_PREFIX
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["CellResult", "as_markdown", "as_record", "as_rich", "by_section", "finished_cells", "markdown_row"]
+__all__ = [
+    "CellResult",
+    "as_markdown",
+    "as_record",
+    "as_rich",
+    "by_section",
+    "finished_cells",
+    "format_seconds",
+    "markdown_row",
+]
 
 HEADS = tuple(name.replace("_", " ") for name in RowLabels._fields)
 
@@ -41,7 +50,7 @@ class CellResult:
 
     def text(self) -> str:
         """Return mean and standard deviation in per cent, and the fit time."""
-        return f"{self.spread.percent()} ({_seconds(self.seconds)})"
+        return f"{self.spread.percent()} ({format_seconds(self.seconds)})"
 
     def reaches_paper(self) -> bool | None:
         """Whether the mean is above the paper's value or within one standard deviation; ``None`` on other data."""
@@ -162,5 +171,10 @@ def as_record(entries: Sequence[CellResult]) -> list[dict[str, Any]]:
     ]
 
 
-def _seconds(value: float) -> str:
+def format_seconds(value: float) -> str:
+    """Return a duration with a precision that fits its size.
+
+    >>> format_seconds(0.034), format_seconds(2.34), format_seconds(123.4)
+    ('0.03', '2.3', '123')
+    """
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"

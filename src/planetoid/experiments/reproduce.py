@@ -66,20 +66,20 @@ def reproduce_part(
     started = time.perf_counter()
     if part == "table2":
         rows = count_all(diel=lists == "diel")
-        made = _Part(statistics_markdown(rows), {"rows": rows})
+        content = _Part(statistics_markdown(rows), {"rows": rows})
     elif part == "figure":
-        made = _figure(out, quick, verbose)
+        content = _figure(out, quick, verbose)
     else:
         cells = _cells(part, lists)
-        made = _table(part, [quick_cell(cell) for cell in cells] if quick else cells, runs, jobs, out, verbose)
-    seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", made, quick)
+        content = _table(part, [quick_cell(cell) for cell in cells] if quick else cells, runs, jobs, out, verbose)
+    seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
     header = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": package_versions()}
-    record = {**header, **made.record, "seconds": seconds}
+    record = {**header, **content.record, "seconds": seconds}
     note = f"\n\n{QUICK_NOTE}" if quick else ""
-    document = f"# {TITLES[part]}\n\n{made.markdown}{note}\n"
+    document = f"# {TITLES[part]}\n\n{content.markdown}{note}\n"
     _write(out / f"{part}.md", document)
     _write(out / f"{part}.json", json.dumps(record, indent=1, allow_nan=False) + "\n")
-    return document, made.cells
+    return document, content.cells
 
 
 def _cells(part: str, lists: str) -> list[Cell]:
@@ -135,9 +135,9 @@ def _figure(out: Path, quick: bool, verbose: int) -> _Part:
     return _Part(figure_markdown(spaces), {"spaces": {method: space.as_record() for method, space in spaces.items()}})
 
 
-def _earlier_seconds(path: Path, made: _Part, quick: bool) -> float:
+def _earlier_seconds(path: Path, content: _Part, quick: bool) -> float:
     """Return the time of earlier commands whose finished runs are shown again."""
-    if not made.cells or not path.exists():
+    if not content.cells or not path.exists():
         return 0.0
     try:
         earlier = json.loads(path.read_text(encoding="utf-8"))

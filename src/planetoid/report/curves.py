@@ -15,7 +15,6 @@ CURVE_NAMES = {
     "context_loss": "context",
     "val_accuracy": "validation accuracy",
 }
-TITLES = {"context_loss": "Context loss", "val_accuracy": "Validation accuracy"}
 
 
 def training_charts(history: object) -> list[str]:
@@ -47,7 +46,8 @@ def training_charts(history: object) -> list[str]:
         charts.append(line_chart(title, losses, "iteration"))
     for name, curve in curves.items():
         if curve is not None:
-            charts.append(line_chart(TITLES.get(name, name), [curve], "iteration", mark_best=name == "val_accuracy"))
+            title = CURVE_NAMES[name] if name == "val_accuracy" else name.replace("_", " ")
+            charts.append(line_chart(title.capitalize(), [curve], "iteration", mark_best=name == "val_accuracy"))
     return charts
 
 

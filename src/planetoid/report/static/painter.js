@@ -44,11 +44,11 @@ class Painter {
     const key = `${radius} ${inner} ${opacity}`;
     if (!this.cache.has(key)) {
       if (this.cache.size > 100) this.cache.clear();
-      const made = makeStamps(radius, inner, opacity);
-      for (const one of made.phases) {
+      const stamp = makeStamps(radius, inner, opacity);
+      for (const one of stamp.phases) {
         for (let k = 0; k < one.offsets.length; k++) one.offsets[k] = one.dy[k] * this.stride + one.dx[k];
       }
-      this.cache.set(key, made);
+      this.cache.set(key, stamp);
     }
     return this.cache.get(key);
   }

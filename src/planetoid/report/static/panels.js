@@ -1,17 +1,17 @@
 // Tooltip, details of the selected node, legend and search box. Texts are set as text, never as HTML.
 
 function element(tag, kind, ...content) {
-  const made = document.createElement(tag);
-  if (kind) made.className = kind;
-  made.append(...content);
-  return made;
+  const node = document.createElement(tag);
+  if (kind) node.className = kind;
+  node.append(...content);
+  return node;
 }
 
 function button(kind, action, ...content) {
-  const made = element("button", kind, ...content);
-  made.type = "button";
-  made.addEventListener("click", action);
-  return made;
+  const node = element("button", kind, ...content);
+  node.type = "button";
+  node.addEventListener("click", action);
+  return node;
 }
 
 const inPercent = (share) => `${(100 * share).toFixed(share > 0.9995 || share < 0.0005 ? 0 : 1)} %`;
@@ -101,12 +101,12 @@ class Legend {
   fill(entries, shown) {
     Object.assign(this, { entries, shown });
     this.buttons = entries.map((entry) => {
-      const made = button("", () => this.set((e) => (e === entry ? 1 - shown[e.group] : shown[e.group])),
+      const node = button("", () => this.set((e) => (e === entry ? 1 - shown[e.group] : shown[e.group])),
         element("span", `swatch ${entry.kind}`), element("span", "", entry.name),
         element("span", "count", entry.count.toLocaleString("en")));
-      made.title = "Click to show or hide, double-click to show only this group";
-      made.addEventListener("dblclick", () => this.set((e) => (e === entry ? 1 : 0)));
-      return made;
+      node.title = "Click to show or hide, double-click to show only this group";
+      node.addEventListener("dblclick", () => this.set((e) => (e === entry ? 1 : 0)));
+      return node;
     });
     this.list.replaceChildren(...this.buttons.map((one) => element("li", "", one)));
     this.set((entry) => shown[entry.group]);
