@@ -230,7 +230,7 @@ def test_no_room_for_the_file(files, models, tmp_path, command):
 def test_an_error_in_a_file_names_the_line(files, refused, tmp_path):
     (tmp_path / "e.csv").write_text('source,target\na,b\n"c,d\n')
     told = refused("fit", "--edges", tmp_path / "e.csv", "--labels", files.labels, "--out", tmp_path / "m")
-    assert "e.csv, line 3: a quote is opened and not closed" in told
+    assert "e.csv, line 3: a quote is not closed" in told
     (tmp_path / "l.csv").write_text("id,kind,group\na,x,1\nb,y,2\n")
     told = refused("fit", "--edges", files.edges, "--labels", tmp_path / "l.csv", "--out", tmp_path / "m")
     assert "--label-column" in told

@@ -129,7 +129,7 @@ def test_features_that_are_never_used_are_ignored_with_a_warning():
         ((X, [4, 4, -1], GRAPH), r"M needs at least two classes, but y has one class only: every label is 4"),
         ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; pass one entry per node"),
         ((X, np.zeros((3, 2)), GRAPH), r"y must have one dimension, a label per node, got two"),
-        ((X, {"a": 0, "z": 1}, GRAPH), r"not in the graph: 'z'; its 3 ids are strings such as 'a'"),
+        ((X, {"a": 0, "z": 1}, GRAPH), r"node 'z': not in the graph; its 3 ids are strings such as 'a'"),
         ((X, [["x"], ["y"], None], GRAPH), r"y must have one dimension"),
         ((X, [{}, 1, 2], GRAPH), r"y must have hashable labels, such as strings or numbers, got {} in row 0"),
         ((X, [0, 1, -1], GRAPH, [-1, -1, -1]), r"validation has no labels; pass None"),

@@ -153,7 +153,7 @@ def test_columns_of_edges_and_direction(write, labels):
 def test_headers_are_detected_or_given_by_file(write):
     edges = write("e.csv", "alice,bob\ncarol,dave\nerin,alma\n")
     labels = write("l.csv", "carol,x\ndave,y\n")
-    with pytest.warns(PlanetoidWarning, match="were read as an edge"):
+    with pytest.warns(PlanetoidWarning, match="read as an edge from .alice. to .bob."):
         assert pl.read_dataset(edges, labels=labels).n_nodes == 6
     assert pl.read_dataset(edges, labels=labels, header=False).n_nodes == 6
     assert pl.read_dataset(edges, labels=labels, header={"edges": False}).n_nodes == 6
