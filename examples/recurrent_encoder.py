@@ -2,14 +2,14 @@
 
     python examples/recurrent_encoder.py [folder of cora_text] [seeds]
 
-The folder has ``data.txt`` (an abstract a line), ``graph.txt`` (links between line
-numbers) and ``group.txt`` (a class a line, empty where unknown); without it,
-``cora_text`` under ``PLANETOID_DATA`` is taken. Twenty papers of each class are
-labelled; all papers and links are there in training, and the test papers are
-labelled from their text alone. A linear softmax on the same words stands beside.
+The folder has ``data.txt`` (one abstract per line), ``graph.txt`` (links between line
+numbers) and ``group.txt`` (one class per line, empty where unknown); the default is
+``cora_text`` under ``PLANETOID_DATA``. Twenty papers per class are labelled; all
+papers and links are in the graph during training, and the test papers are labelled
+from their text alone. A linear softmax on the same words is the baseline.
 """
 
-# ruff: noqa: T201  # an example prints what it finds
+# ruff: noqa: T201  # an example prints its results
 
 import os
 import sys
@@ -38,12 +38,12 @@ class Recurrent(nn.Module):
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         tokens = rows.long()
         outputs, _ = self.gru(self.drop(self.words(tokens)))
-        there = (tokens > 0).float().unsqueeze(2)
-        return (outputs * there).sum(dim=1) / there.sum(dim=1).clamp(min=1)
+        present = (tokens > 0).float().unsqueeze(2)
+        return (outputs * present).sum(dim=1) / present.sum(dim=1).clamp(min=1)
 
 
 def read(folder: Path) -> tuple[np.ndarray, int, list[str | None], pl.Graph]:
-    """Return padded word numbers (from 1), how many words there are, the classes and the graph."""
+    """Return padded word numbers (from 1), the number of words, the classes and the graph."""
     texts = [line.lower().split() for line in (folder / "data.txt").read_text(encoding="utf-8").splitlines()]
     classes = (folder / "group.txt").read_text(encoding="utf-8").split("\n")[: len(texts)]
     links = np.loadtxt(folder / "graph.txt", dtype=np.int64)
@@ -58,7 +58,7 @@ def read(folder: Path) -> tuple[np.ndarray, int, list[str | None], pl.Graph]:
 
 
 def split(classes: list[str | None], seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the labelled papers, and take all others with a class for the test."""
+    """Draw the labelled papers; all others with a class are the test papers."""
     generator = np.random.default_rng(seed)
     names = np.array([name or "" for name in classes])
     train = np.concatenate(
@@ -84,13 +84,9 @@ def main(folder: Path, n_seeds: int) -> None:
         train, test = split(classes, seed)
         y = pl.mask_labels(truth, train)
         model = pl.PlanetoidI(
-            encoder=lambda n_features: Recurrent(n_words, 64),
-            dimension=64,
-            pretrain=3,
-            steps=100,
-            random_state=seed,
-            verbose=1,
-        ).fit(tokens, y, graph=graph)
+            dimension=64, encoder=lambda n_features: Recurrent(n_words, 64), random_state=seed, verbose=1
+        ).set_params(training__pretrain=3, training__steps=100)
+        model.fit(tokens, y, graph=graph)
         linear = pl.Feat(row_normalize="l2", C=10.0).fit(bag_of_words(tokens, n_words), y)
         scores.append(
             [(model.predict(tokens[test]) == truth[test]).mean(), (linear.predict()[test] == truth[test]).mean()]

@@ -38,7 +38,7 @@ def run_on_lists(data: CoordinateLists, method: str, seed: int, parameters: Mapp
     """
     cls = METHODS[method]
     known = cls._get_param_names()
-    model = cls(**({"random_state": seed} if "random_state" in known else {}) | dict(parameters))
+    model = cls().set_params(**({"random_state": seed} if "random_state" in known else {}) | dict(parameters))
     X = None if cls.uses_features == "never" else data.X
     given = {} if cls.uses_graph == "never" else {"graph": data.graph}
     with warnings.catch_warnings(record=True) as caught:
