@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "parameter_names", "parse_settings", "settings_by_method"]
 
+SIMILAR, MOST_SIMILAR = 0.7, 3  # closeness from which an unknown key may be a misspelt one, and how many are named
+
 Settings: TypeAlias = "dict[str, Plain]"
 
 
@@ -84,15 +86,24 @@ def settings_by_method(methods: Sequence[str], settings: Mapping[str, Plain]) ->
 def _unknown(key: str, name: str, methods: Sequence[str], known: Sequence[str]) -> ParameterError:
     """Return an error that names similar parameters, or all of them."""
     known = sorted(set(known))
-    last = name.rpartition(".")[2]
-    similar = [other for other in known if other.startswith(f"{name}.") or other.rpartition(".")[2] == last]
-    similar = similar or difflib.get_close_matches(name, known, n=3)
+    closeness = {other: _closeness(name, other) for other in known}
+    best = max(closeness.values())
+    close = [other for other in known if closeness[other] >= (1.0 if best == 1.0 else SIMILAR)]
+    similar = sorted(close, key=lambda other: -closeness[other])[:MOST_SIMILAR]
     who = f"{methods[0]} has no" if len(methods) == 1 else f"none of {', '.join(methods)} has a"
     hint = f"valid parameters are {', '.join(known)}"
     if similar:
         *others, other = similar
         hint = f"did you mean {', '.join(others)} or {other}?" if others else f"did you mean {other}?"
     return ParameterError(f"--set {key}: {who} parameter {name!r}", hint=hint, parameter=name)
+
+
+def _closeness(name: str, other: str) -> float:
+    """Return how similar two keys are; 1.0 if the other has the same last part, or is a parameter of that object."""
+    if other.startswith(f"{name}."):
+        return 1.0
+    endings = name.rpartition(".")[2], other.rpartition(".")[2]
+    return max(difflib.SequenceMatcher(None, *pair).ratio() for pair in ((name, other), endings))
 
 
 def _value(text: str) -> Plain:

@@ -38,13 +38,13 @@ TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "f
 # Parameters for a graph of hundreds of thousands of nodes; nothing was tuned on the lists.
 ON_LISTS: dict[str, dict[str, object]] = {
     "manireg": {"kind": "network"},
-    "planetoid-i": {"dimension": 64, "pretrain": 0.1, "N2": 500},
-    "graphemb": {"dimension": 64, "passes": 5},
-    "planetoid-g": {"dimension": 64, "pretrain": 5},
-    "planetoid-t": {"dimension": 64, "pretrain": 5},
+    "planetoid-i": {"dimension": 64, "training__pretrain": 0.1, "training__N2": 500},
+    "graphemb": {"dimension": 64, "pretrain": 5},
+    "planetoid-g": {"dimension": 64, "training__pretrain": 5},
+    "planetoid-t": {"dimension": 64, "training__pretrain": 5},
 }
 # Small budgets, for every parameter of that name, nested or not.
-QUICK: dict[str, object] = {"steps": 30, "pretrain": 1, "passes": 2}
+QUICK: dict[str, object] = {"steps": 30, "pretrain": 1}
 QUICK_INDUCTIVE: dict[str, object] = {**QUICK, "pretrain": 0.1}
 
 
