@@ -129,7 +129,7 @@ def test_features_that_are_never_used_are_ignored_with_a_warning():
         ((X, [4, 4, -1], GRAPH), r"M needs at least two classes, but y has one class only: every label is 4"),
         ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; give one entry a node"),
         ((X, np.zeros((3, 2)), GRAPH), r"y has two dimensions; give one label a node"),
-        ((X, {"a": 0, "z": 1}, GRAPH), r"not in the graph: 'z'; its 3 ids are strings such as 'a'"),
+        ((X, {"a": 0, "z": 1}, GRAPH), r"node 'z': not in the graph; its 3 ids are strings such as 'a'"),
         ((X, [["x"], ["y"], None], GRAPH), r"y has two dimensions"),
         ((X, [{}, 1, 2], GRAPH), r"y has the label {} in row 0, which is not hashable"),
         ((X, [0, 1, -1], GRAPH, [-1, -1, -1]), r"validation has no label: pass None"),
