@@ -357,7 +357,7 @@ class TestContract:
             (None, "requires y to be passed"),
             ([-1] * N, "every entry of y is unlabelled"),
             ([1] + [-1] * (N - 1), "two classes"),
-            ({0: "a", N: "b"}, f"not in the graph: {N}"),
+            ({0: "a", N: "b"}, f"node {N}: not in the graph"),
             ([0, 1, -1], "y has 3 entries"),
         ],
     )

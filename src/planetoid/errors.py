@@ -159,7 +159,7 @@ class ParameterError(PlanetoidError, ValueError):
 
 
 class NotInductiveError(PlanetoidError, TypeError):
-    """A transductive method was asked about nodes that it was not fitted on."""
+    """A transductive method cannot predict nodes that it was not fitted on."""
 
 
 class DatasetNotFoundError(PlanetoidError, FileNotFoundError):

@@ -106,8 +106,8 @@ damage = st.tuples(
 @given(changes=st.lists(damage, max_size=5))
 def test_damaged_files_are_read_or_an_error(suffix, changes, tmp_path):
     content = bytearray(STARTS[suffix])
-    for place, length, new in changes:
-        at = place % (len(content) + 1)
+    for position, length, new in changes:
+        at = position % (len(content) + 1)
         content[at : at + length] = new
     path = tmp_path / f"file{suffix}"
     path.write_bytes(content)

@@ -37,8 +37,8 @@ def test_row_numbers_are_not_a_feature_beside_ids_that_are_named(tmp_path, with_
     X.assign(paper=IDS)[["x", "paper", "y"]].to_csv(tmp_path / "f.csv")
     table, _ = with_warning(read_features, tmp_path / "f.csv", NODES, id_column="paper")
     assert np.array_equal(table.X, X)
-    asked = read_features(tmp_path / "f.csv", id_column="paper", names=["", "x"])
-    assert asked.X[:, 0].tolist() == [0, 1, 2]
+    chosen = read_features(tmp_path / "f.csv", id_column="paper", names=["", "x"])
+    assert chosen.X[:, 0].tolist() == [0, 1, 2]
 
 
 def test_an_index_without_another_id_holds_the_ids(tmp_path, with_warning):

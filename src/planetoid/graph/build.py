@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.io.edgelist import EdgeList
-from planetoid.parameters import Constraints, Parameters
+from planetoid.parameters import Check, Constraints, Parameters
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -39,7 +39,7 @@ class EdgePolicy(Parameters):
     """
 
     constraints: ClassVar[Constraints] = {
-        "directed": bool,
+        "directed": Check("True or False", lambda value: isinstance(value, (bool, np.bool_))),
         "duplicates": ("sum", "max", "error"),
         "symmetrize": ("max", "sum", "mean"),
         "self_loops": ("drop", "keep"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
@@ -79,13 +79,10 @@ class ToPandas(Protocol):
     def to_pandas(self) -> pd.DataFrame: ...
 
 
-Edge: TypeAlias = "tuple[Hashable, Hashable] | tuple[Hashable, Hashable, float]"
-Columns: TypeAlias = (
-    "tuple[Sequence[Hashable], Sequence[Hashable]] | tuple[Sequence[Hashable], Sequence[Hashable], Sequence[float]]"
-)
 GraphLike: TypeAlias = (
-    "Graph | str | Path | SparseMatrix | NetworkxGraph | EdgeIndexData | pd.DataFrame | ToPandas | npt.NDArray[Any] "
-    "| Columns | Sequence[Edge] | Mapping[Hashable, Iterable[Hashable]]"
+    "Graph | str | PathLike[str] | SparseMatrix | NetworkxGraph | EdgeIndexData | pd.DataFrame | ToPandas | "
+    "npt.ArrayLike | tuple[Sequence[Hashable], ...] | Sequence[tuple[Hashable, ...]] | "
+    "Mapping[Hashable, Iterable[Hashable]]"
 )
 
 
@@ -106,7 +103,7 @@ def graph_of(cls: type[Graph], source: GraphLike, options: dict[str, Any]) -> Gr
         if options:
             raise DataError("the source is a Graph already", hint="build it from its edges to change its policy")
         return source
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, PathLike)):
         return cls.from_file(source, **options)
     if isinstance(source, Mapping):
         return _from_mapping(cls, source, options)

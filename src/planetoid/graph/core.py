@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -193,7 +193,7 @@ class Graph:
     @classmethod
     def from_file(
         cls,
-        path: str | Path,
+        path: str | PathLike[str],
         *,
         source: str | int | None = None,
         target: str | int | None = None,
@@ -210,7 +210,7 @@ class Graph:
 
         Parameters
         ----------
-        path : str or Path
+        path : str or path
             Text may be compressed with gzip, and may begin with comments (``#``).
         source, target, weight : str or int, optional
             Columns, by name or by number from 0. By default those with the usual names (as in :meth:`from_pandas`),

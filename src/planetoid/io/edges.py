@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -25,7 +26,7 @@ Scalar = TypeVar("Scalar", np.int32, np.float32)
 
 
 def read_edges(
-    path: str | Path,
+    path: str | PathLike[str],
     *,
     source: str | int | None = None,
     target: str | int | None = None,

@@ -73,7 +73,7 @@ class FeatureTable:
     def with_names_sorted(self) -> FeatureTable:
         """Return the table with its columns in the order of their names, so that their order in a file is irrelevant.
 
-        A dense ``X`` is reordered in place: a table may fill half of the memory.
+        A dense ``X`` is reordered in place, because it may fill half of the memory: use the result, not this table.
         """
         if self.names is None:
             return self
@@ -104,7 +104,7 @@ class FeatureBlocks:
     """Rows of features that are read but not joined yet.
 
     Ask for :attr:`ids`, decide which nodes there are, then call :meth:`aligned` or :meth:`table` once: both free each
-    block as they copy it, so that a file is never in memory twice.
+    block as they copy it, so that a table is never in memory with a second copy.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class FeatureBlocks:
 
     @property
     def path(self) -> Path | None:
-        """The file they were read from."""
+        """The file that the rows come from."""
         return self._records.path
 
     @property
@@ -169,32 +169,31 @@ class FeatureBlocks:
         """Return the features in the order of the rows."""
         ids = self.ids
         X = _placed(self._blocks, np.arange(len(ids)), (len(ids), self._n_features))
-        return FeatureTable(X, ids, self._names, self._records.path, self.has_ids)
+        return FeatureTable(X, ids, self._names, self.path, self.has_ids)
 
     def aligned(self, ids: NodeIds, on_unknown: OnUnknown = "warn") -> FeatureTable:
         """Return the features of the given nodes; see :meth:`FeatureTable.aligned`."""
-        path = self._records.path
         if self._values is None:
             n_rows = sum(block.shape[0] for block in self._blocks)
             if len(ids) != n_rows:
                 raise DataError(
                     f"the file has {n_rows:,} rows, but the graph has {len(ids):,} nodes",
-                    path=path,
+                    path=self.path,
                     hint="a file without ids needs one row per node, in the order of the graph",
                 )
             rows = np.arange(n_rows)
         else:
             rows = rows_of(ids, self._values, self._records)
-            handle_unknown(path, rows, self._values, "rows", on_unknown)
+            handle_unknown(self.path, rows, self._values, "rows", on_unknown)
             check_unique(self._records, rows, self._values)
             missing = len(ids) - int(np.count_nonzero(rows >= 0))
             if missing:
                 warn(
                     PlanetoidWarning(
-                        f"{missing:,} of {len(ids):,} nodes have no row; their features are zero", path=path
+                        f"{missing:,} of {len(ids):,} nodes have no row; their features are zero", path=self.path
                     )
                 )
-        return FeatureTable(_placed(self._blocks, rows, (len(ids), self._n_features)), ids, self._names, path)
+        return FeatureTable(_placed(self._blocks, rows, (len(ids), self._n_features)), ids, self._names, self.path)
 
 
 def _placed(blocks: list[Matrix], rows: npt.NDArray[np.int64], shape: tuple[int, int]) -> Matrix:

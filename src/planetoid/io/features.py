@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ __all__ = ["iter_features", "read_feature_blocks", "read_features"]
 
 
 def read_features(
-    path: str | Path,
+    path: str | PathLike[str],
     graph: HasIds | NodeIds | None = None,
     *,
     id_column: str | int | None = None,
@@ -86,7 +87,7 @@ def read_features(
 
 
 def read_feature_blocks(
-    path: str | Path,
+    path: str | PathLike[str],
     *,
     id_column: str | int | None = None,
     names: Sequence[str | int] | None = None,
@@ -106,7 +107,7 @@ def read_feature_blocks(
 
 
 def iter_features(
-    path: str | Path,
+    path: str | PathLike[str],
     *,
     id_column: str | int | None = None,
     names: Sequence[str | int] | None = None,

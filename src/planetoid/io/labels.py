@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -27,7 +28,7 @@ __all__ = ["read_labels"]
 
 @overload
 def read_labels(
-    path: str | Path,
+    path: str | PathLike[str],
     graph: None = None,
     *,
     id_column: str | int | None = None,
@@ -39,7 +40,7 @@ def read_labels(
 
 @overload
 def read_labels(
-    path: str | Path,
+    path: str | PathLike[str],
     graph: HasIds | NodeIds,
     *,
     id_column: str | int | None = None,
@@ -50,7 +51,7 @@ def read_labels(
 
 
 def read_labels(
-    path: str | Path,
+    path: str | PathLike[str],
     graph: HasIds | NodeIds | None = None,
     *,
     id_column: str | int | None = None,
