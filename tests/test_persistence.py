@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.io import model_files
-from planetoid.utils.hashing import sha256_of_file
 
 FAST = {
     "semiemb": {"steps": 5, "width": 8},
@@ -286,7 +285,7 @@ def test_tensors_cut_short_or_changed(saved):
 def test_tensors_that_are_none(saved):
     """With a checksum that fits: a folder that somebody made up."""
     (saved / "tensors.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00not json")
-    change(saved, tensors_sha256=sha256_of_file(saved / "tensors.safetensors"))
+    change(saved, tensors_sha256=model_files._sha256(saved / "tensors.safetensors"))
     with pytest.raises(DataError, match="is damaged"):
         pl.load(saved)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.utils.hashing import sha256_of_file
 
 if TYPE_CHECKING:
     from planetoid.io.table import Table
@@ -111,7 +111,7 @@ class Sources:
 
     def hashed(self) -> list[dict[str, str]]:
         """Return role, path and SHA-256 of every file, for the record of a fit."""
-        return [{"role": role, "path": str(path), "sha256": sha256_of_file(path)} for role, path in self.files()]
+        return [{"role": role, "path": str(path), "sha256": _sha256(path)} for role, path in self.files()]
 
     def _has_column(self, role: str, name: str) -> bool:
         return name in self._open(role, header=self.has_header(role) is not False).names
@@ -122,3 +122,11 @@ class Sources:
         path = getattr(self, role)
         assert path is not None
         return open_table(path, header)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +18,12 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError
 from planetoid.ids import NodeIds
-from planetoid.utils.atomic import sync_file
-from planetoid.utils.hashing import sha256_of_file
-from planetoid.utils.versions import package_versions
 
 __all__ = ["FORMAT_VERSION", "Tensors", "as_plain", "read_model", "refuse_existing", "write_model"]
 
 FORMAT = "planetoid model"
 FORMAT_VERSION = 1
+LIBRARIES = ("planetoid", "numpy", "scipy", "scikit-learn", "torch", "safetensors")
 
 Tensors = dict[str, npt.NDArray[Any]]
 
@@ -72,9 +73,9 @@ def write_model(
         header = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "versions": package_versions(),
+            "versions": _versions(),
             "node_ids": {"kind": ids.kind, "count": len(ids)},
-            "tensors_sha256": sha256_of_file(aside / "tensors.safetensors"),
+            "tensors_sha256": _sha256(aside / "tensors.safetensors"),
         }
         text = json.dumps(header | document, indent=1, ensure_ascii=False)
         (aside / "model.json").write_text(text + "\n", encoding="utf-8")
@@ -82,7 +83,7 @@ def write_model(
             beside(aside)
         for file in aside.iterdir():
             file.chmod(0o644)
-            sync_file(file)
+            _sync(file)
         aside.chmod(0o755)
         _exchange(aside, target)
     except OSError as error:
@@ -143,7 +144,7 @@ def _read_tensors(folder: Path, digest: Any) -> Tensors:
     if not file.is_file():
         raise DataError(f"the model in {folder} is damaged: tensors.safetensors is missing")
     try:
-        if sha256_of_file(file) != digest:
+        if _sha256(file) != digest:
             raise DataError(f"{file} is damaged: it is not what was saved (its checksum differs)")
         return dict(load_file(file))
     except (OSError, SafetensorError, KeyError, ValueError) as error:
@@ -213,3 +214,26 @@ def _ids_of(about: dict[str, Any], tensors: Tensors) -> NodeIds:
     if len(ids) != count:
         raise DataError(f"{len(ids):,} instead of {count:,}")
     return ids
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from typing import Any, ClassVar
@@ -15,7 +16,6 @@ from planetoid.engine.sampler import ContextSampler, check_context_parameters
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, GraphClassifier
 from planetoid.io.model_files import Tensors
-from planetoid.utils.hashing import sha256_of_arrays
 
 __all__ = ["PlanetoidBase", "choose_device", "module_tensors", "take_module_tensors"]
 
@@ -142,20 +142,26 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
 
     def _fingerprint(self, data: Dataset) -> str:
         """Return a digest of the data and of every parameter that matters."""
+        digest = hashlib.sha256(type(self).__name__.encode())
         parameters = {name: _told(value) for name, value in self.get_params().items() if name not in FREE_TO_CHANGE}
-        prefix = type(self).__name__ + json.dumps(parameters, sort_keys=True)
+        digest.update(json.dumps(parameters, sort_keys=True).encode())
         arrays: list[Any] = [data.y, data.validation]
         if data.graph is not None:
             arrays += [data.graph.indptr, data.graph.indices, data.graph.weights]
         if data.X is not None:
             arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
-        return sha256_of_arrays(arrays, prefix.encode())
+        for array in arrays:
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
 
 def _told(value: Any) -> str:
     """Return a text that is the same in another process: no address, but the weights of a module."""
     if hasattr(value, "state_dict"):
-        return f"{value!r} {sha256_of_arrays(module_tensors(value).values())}"
+        digest = hashlib.sha256()
+        for tensor in value.state_dict().values():
+            digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        return f"{value!r} {digest.hexdigest()}"
     if callable(value):
         return f"{value.__module__}.{getattr(value, '__qualname__', type(value).__name__)}"
     return repr(value)

@@ -14,7 +14,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from planetoid.errors import DataError
-from planetoid.utils.atomic import sync_file
 
 if TYPE_CHECKING:
     from planetoid.training.trainer import Training
@@ -115,9 +114,14 @@ def _save(tensors: dict[str, torch.Tensor], path: Path) -> None:
         seen.add(plain.data_ptr())
         written[name] = plain
     save_file(written, path)
-    sync_file(path)
+    _sync(path)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-    sync_file(path)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
