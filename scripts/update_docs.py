@@ -33,7 +33,7 @@ def baselines() -> str:
     from planetoid.registry import CLASSES
 
     found = _read(RESULTS / "baselines.json")["methods"]
-    names = {entry.short_name: f"`{entry.class_name}`" for entry in CLASSES.values()}
+    names = {info.name: f"`{cls}`" for cls, info in CLASSES.items()}
     order = [name for name in names if name in found] + [name for name in found if name not in names]
     rows = [
         [names.get(name, _variant(name, names)), *(_cell(found[name].get(key)) for key in DATA_SETS)] for name in order
@@ -66,7 +66,7 @@ def methods() -> str:
         [f"`{cls.__name__}`", f"`{name}`", what_it_uses(name), "yes" if cls.inductive else "", _summary(cls)]
         for name, cls in METHODS.items()
     ]
-    return _table(["class", "`--method`", "learns from", "labels new nodes", ""], rows)
+    return _table(["class", "`--method`", "learns from", "labels new nodes", "summary"], rows)
 
 
 def _summary(cls: type) -> str:
@@ -77,14 +77,14 @@ def method_reference() -> str:
     """The API reference of every method, which mkdocstrings renders."""
     from planetoid.registry import CLASSES
 
-    return "\n" + "".join(f"::: {entry.module}.{entry.class_name}\n\n" for entry in CLASSES.values())
+    return "\n" + "".join(f"::: {info.module}.{cls}\n\n" for cls, info in CLASSES.items())
 
 
 def typed_classes(text: str) -> str:
     """Return the source of the package with the import of every method for type checkers."""
     from planetoid.registry import CLASSES
 
-    lines = sorted(f"    from {e.module} import {e.class_name} as {e.class_name}\n" for e in CLASSES.values())
+    lines = sorted(f"    from {info.module} import {cls} as {cls}\n" for cls, info in CLASSES.items())
     return TYPED_CLASSES.sub(lambda match: match[1] + "".join(lines), text)
 
 

@@ -55,7 +55,7 @@ _WHERE = {
     "mask_labels": "planetoid.labels",
     "read_features": "planetoid.io",
     "read_labels": "planetoid.io",
-    **{name: entry.module for name, entry in CLASSES.items()},
+    **{name: info.module for name, info in CLASSES.items()},
 }
 
 __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]

@@ -77,7 +77,7 @@ def _class_of(document: dict[str, Any], path: str | Path) -> type[GraphClassifie
     name = document.get("class")
     if not isinstance(name, str) or name not in CLASSES:
         raise DataError(f"the model in {path} is of the class {name!r}, which this planetoid does not have")
-    return METHODS[CLASSES[name].short_name]
+    return METHODS[CLASSES[name][0]]
 
 
 def _check_overrides(

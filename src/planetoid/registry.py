@@ -1,12 +1,13 @@
-"""``METHODS``: every method by its short name, read by the command line, the tables, the docs and the tests.
+"""``METHODS``: the short name of every method, read by the command line, the tables, the documentation and the tests.
 
-A new method is one line in ``CLASSES``; CONTRIBUTING.md has the steps.
+A new method is one line in ``CLASSES``. What the line says about it can be asked for without importing its module,
+and with it torch, numba or scikit-learn; a test compares it with the class.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from planetoid.errors import ParameterError
@@ -14,83 +15,105 @@ from planetoid.errors import ParameterError
 if TYPE_CHECKING:
     from planetoid.estimator import GraphClassifier
 
-__all__ = ["CLASSES", "METHODS", "Entry", "MethodRegistry", "quick_first"]
+__all__ = ["CLASSES", "METHODS", "MethodInfo", "fastest_first"]
 
 
-class Entry(NamedTuple):
-    """Where a method is found; its module is imported on first use.
+class MethodInfo(NamedTuple):
+    """What is known about a method before it is imported.
 
     Attributes
     ----------
-    short_name : str
-        Name on the command line and in tables.
-    class_name : str
+    name : str
+        The short name.
     module : str
     seconds : float
-        Typical time of a fit on Cora with default parameters; ``planetoid compare`` runs quick methods first.
+        Typical time of a fit on Cora with default parameters; ``planetoid compare`` runs fast methods first.
+    features, graph : {"required", "optional", "never"}
+        Whether the method uses them; the class attributes ``uses_features`` and ``uses_graph``.
+    inductive : bool
+        Whether it labels new rows.
+    embedding : bool
+        Whether it learns an ``embedding_``.
     """
 
-    short_name: str
-    class_name: str
+    name: str
     module: str
     seconds: float
+    features: str = "never"
+    graph: str = "required"
+    inductive: bool = False
+    embedding: bool = False
 
 
-CLASSES: dict[str, Entry] = {
-    entry.class_name: entry
-    for entry in (
-        Entry("planetoid-t", "PlanetoidT", "planetoid.models.transductive", 0.8),
-        Entry("planetoid-i", "PlanetoidI", "planetoid.models.inductive", 2.3),
-        Entry("planetoid-g", "PlanetoidG", "planetoid.models.transductive", 0.8),
-        Entry("feat", "Feat", "planetoid.baselines.feat", 0.02),
-        Entry("lp", "LabelPropagation", "planetoid.baselines.label_propagation", 0.02),
-        Entry("lgc", "LocalGlobalConsistency", "planetoid.baselines.local_global", 0.02),
-        Entry("mad", "ModifiedAdsorption", "planetoid.baselines.modified_adsorption", 0.02),
-        Entry("poisson", "PoissonLearning", "planetoid.baselines.poisson_learning", 0.03),
-        Entry("manireg", "ManifoldRegularization", "planetoid.baselines.manifold_regularization", 0.2),
-        Entry("semiemb", "SemiSupervisedEmbedding", "planetoid.baselines.semi_supervised_embedding", 1.3),
-        Entry("tsvm", "TransductiveSVM", "planetoid.baselines.transductive_svm", 1.8),
-        Entry("ica", "IterativeClassification", "planetoid.baselines.iterative_classification", 0.1),
-        Entry("ssgc", "PropagatedFeatures", "planetoid.baselines.propagated_features", 0.1),
-        Entry("diel", "Diel", "planetoid.baselines.diel", 0.03),
-        Entry("graphemb", "GraphEmbedding", "planetoid.baselines.graph_embedding", 0.6),
-    )
+CLASSES: dict[str, MethodInfo] = {
+    "PlanetoidT": MethodInfo("planetoid-t", "planetoid.models.transductive", 0.8, "required", embedding=True),
+    "PlanetoidI": MethodInfo(
+        "planetoid-i", "planetoid.models.inductive", 2.3, "required", inductive=True, embedding=True
+    ),
+    "PlanetoidG": MethodInfo("planetoid-g", "planetoid.models.transductive", 0.8, embedding=True),
+    "Feat": MethodInfo("feat", "planetoid.baselines.feat", 0.02, "required", "never", inductive=True),
+    "LabelPropagation": MethodInfo("lp", "planetoid.baselines.label_propagation", 0.02),
+    "LocalGlobalConsistency": MethodInfo("lgc", "planetoid.baselines.local_global", 0.02),
+    "ModifiedAdsorption": MethodInfo("mad", "planetoid.baselines.modified_adsorption", 0.02),
+    "PoissonLearning": MethodInfo("poisson", "planetoid.baselines.poisson_learning", 0.03),
+    "ManifoldRegularization": MethodInfo(
+        "manireg", "planetoid.baselines.manifold_regularization", 0.2, "required", inductive=True
+    ),
+    "SemiSupervisedEmbedding": MethodInfo(
+        "semiemb", "planetoid.baselines.semi_supervised_embedding", 1.3, "required", inductive=True, embedding=True
+    ),
+    "TransductiveSVM": MethodInfo(
+        "tsvm", "planetoid.baselines.transductive_svm", 1.8, "required", "never", inductive=True
+    ),
+    "IterativeClassification": MethodInfo("ica", "planetoid.baselines.iterative_classification", 0.1, "required"),
+    "PropagatedFeatures": MethodInfo("ssgc", "planetoid.baselines.propagated_features", 0.1, "required"),
+    "Diel": MethodInfo("diel", "planetoid.baselines.diel", 0.03, "required", inductive=True),
+    "GraphEmbedding": MethodInfo("graphemb", "planetoid.baselines.graph_embedding", 0.6, embedding=True),
 }
 
 
 class MethodRegistry(Mapping[str, "type[GraphClassifier]"]):
     """Short names to classes, imported on first use."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self._entries = {entry.short_name: entry for entry in entries}
+    def __init__(self, classes: Mapping[str, MethodInfo]) -> None:
+        self._class_names = {info.name: name for name, info in classes.items()}
+        self._infos = {info.name: info for info in classes.values()}
 
     def __getitem__(self, name: str) -> type[GraphClassifier]:
-        if name not in self._entries:
-            raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(self._entries)}")
-        entry = self._entries[name]
-        cls: type[GraphClassifier] = getattr(importlib.import_module(entry.module), entry.class_name)
-        return cls
+        module = importlib.import_module(self.info(name).module)
+        found: type[GraphClassifier] = getattr(module, self._class_names[name])
+        return found
+
+    def info(self, name: str) -> MethodInfo:
+        """Return what is known about a method without importing it."""
+        if name not in self._infos:
+            raise ParameterError(f"there is no method {name!r}; the methods are {', '.join(self)}", parameter="method")
+        return self._infos[name]
+
+    def class_name(self, name: str) -> str:
+        """Return the name of a method's class without importing it."""
+        return self._class_names[self.info(name).name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._infos
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._infos)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._infos)
 
     def __repr__(self) -> str:
         return f"METHODS({', '.join(self)})"
 
 
-METHODS = MethodRegistry(CLASSES.values())
+METHODS = MethodRegistry(CLASSES)
 
 
-def quick_first() -> list[str]:
-    """Return the short names of all methods, those with the shortest fits first.
+def fastest_first() -> list[str]:
+    """Return the short names of all methods in the order of their typical fit times.
 
-    >>> quick_first()[0], quick_first()[-1]
+    >>> fastest_first()[0], fastest_first()[-1]
     ('feat', 'planetoid-i')
     """
-    return [entry.short_name for entry in sorted(CLASSES.values(), key=lambda entry: entry.seconds)]
+    return sorted(METHODS, key=lambda name: METHODS.info(name).seconds)

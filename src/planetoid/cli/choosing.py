@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.registry import METHODS, quick_first
+from planetoid.registry import METHODS, fastest_first
 
 if TYPE_CHECKING:
     from planetoid.cli.inputs import Data
@@ -90,7 +90,7 @@ def misfit(method: str, situation: Situation) -> str | None:
 
 def fitting(situation: Situation) -> tuple[list[str], dict[str, str]]:
     """Return the methods that fit the data, quick ones first, and why the others do not."""
-    ordered = quick_first()  # so that an interrupted comparison has the most results
+    ordered = fastest_first()  # so that an interrupted comparison has the most results
     reasons = {method: why for method in ordered if (why := misfit(method, situation)) is not None}
     return [method for method in ordered if method not in reasons], reasons
 

@@ -126,7 +126,7 @@ class NewRows:
 
 def short_name(model: GraphClassifier) -> str:
     """Return the name of a model's method in ``METHODS``."""
-    return CLASSES[type(model).__name__].short_name
+    return CLASSES[type(model).__name__][0]
 
 
 def listed_nodes(path: Path, ids: NodeIds) -> Any:

@@ -26,10 +26,12 @@ NAMES = {
     "lgc": "LGC",
     "mad": "MAD",
     "ica": "ICA",
+    "poisson": "Poisson",
+    "ssgc": "SSGC",
     "diel": "DIEL",
 }
 Setting = Literal["transductive", "features", "unseen"]
-NOT_IN_THE_PAPER = ("lgc", "mad", "ica")
+NOT_IN_THE_PAPER = ("lgc", "mad", "poisson", "ica", "ssgc")
 STOPPING = ("semiemb", "planetoid-i", "planetoid-g", "planetoid-t")  # methods that can stop on validation labels
 TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "features only"}
 # What a graph of hundreds of thousands of nodes asks for; nothing was tuned on the lists.

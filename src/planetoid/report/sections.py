@@ -45,7 +45,7 @@ def headline(model: Any, nodes: NodeTable, quality: Quality | None, record: FitR
         ("Nodes", f"{n:,}", "" if links is None else f"{links:,} links"),
         ("Labelled", f"{labelled:,}", f"{percent(labelled / n)} of the nodes") if nodes.has_record else None,
         ("Classes", f"{nodes.n_classes:,}", f"most predicted: {nodes.class_names[sizes.argmax()]}"),
-        ("Method", name, f"{CLASSES[name].short_name}{took}" if name in CLASSES else took.lstrip(", ")),
+        ("Method", name, f"{CLASSES[name][0]}{took}" if name in CLASSES else took.lstrip(", ")),
         ("Mean confidence", percent(float(nodes.confidence.mean())), f"{unsure:,} nodes below 50 %"),
     ]
     if quality is not None:

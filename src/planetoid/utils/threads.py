@@ -1,7 +1,8 @@
-"""What ``n_jobs`` means, in one place."""
+"""What ``n_jobs`` means, in one place: scikit-learn's meaning."""
 
 from __future__ import annotations
 
+import operator
 import os
 
 from planetoid.errors import ParameterError
@@ -10,20 +11,34 @@ __all__ = ["available_cores", "resolve_n_jobs"]
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def resolve_n_jobs(n_jobs: int | None) -> int:
-    """Return a number of threads, with scikit-learn's meaning of ``n_jobs``.
+    """Return a number of threads: ``None`` is 1, -1 all available cores, -2 all but one.
 
-    ``None`` is 1, -1 all cores, -2 all but one, and so on; never less than 1.
+    There are never more threads than cores: they would only wait for each other, and no result depends on their
+    number.
 
-    >>> resolve_n_jobs(None), resolve_n_jobs(3)
-    (1, 3)
+    >>> resolve_n_jobs(None)
+    1
+    >>> resolve_n_jobs(-1) == available_cores()
+    True
+    >>> resolve_n_jobs(0)
+    Traceback (most recent call last):
+        ...
+    planetoid.errors.ParameterError: n_jobs must be an integer other than 0 or None, got 0
     """
-    if n_jobs == 0:
-        raise ParameterError("n_jobs must be an integer other than 0 or None, got 0", parameter="n_jobs")
     if n_jobs is None:
         return 1
-    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+    cores = available_cores()
+    try:
+        wanted = operator.index(n_jobs)
+    except TypeError:
+        wanted = 0
+    if wanted == 0:
+        raise ParameterError(f"n_jobs must be an integer other than 0 or None, got {n_jobs!r}", parameter="n_jobs")
+    return min(wanted, cores) if wanted > 0 else max(1, cores + 1 + wanted)
