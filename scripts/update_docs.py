@@ -30,20 +30,21 @@ PARTS_OF_ENGINE = ("speed", "quality", "threads", "end", "growth", "memory", "co
 
 def baselines() -> str:
     """Accuracy, seconds and memory of every method on the citation networks."""
-    from planetoid.registry import CLASSES
-
     found = _read(RESULTS / "baselines.json")["methods"]
-    names = {info.name: f"`{cls}`" for cls, info in CLASSES.items()}
-    order = [name for name in names if name in found] + [name for name in found if name not in names]
     rows = [
-        [names.get(name, _variant(name, names)), *(_cell(found[name].get(key)) for key in DATA_SETS)] for name in order
+        [title, *(_cell(found[name].get(key)) for key in DATA_SETS)] for name, title in _method_titles(found).items()
     ]
     return _table(["method", *DATA_SETS.values()], rows)
 
 
-def _variant(name: str, names: dict[str, str]) -> str:
-    method, _, how = name.partition(", ")
-    return f"{names[method]}, {how}"
+def _method_titles(found: Iterable[str]) -> dict[str, str]:
+    """Titles of measured methods, in the order of the registry, then of variants such as ``lp, plain harmonic``."""
+    from planetoid.registry import CLASSES
+
+    classes = {info.name: f"`{cls}`" for cls, info in CLASSES.items()}
+    methods = {name: title for name, title in classes.items() if name in found}
+    variants = [name.partition(", ") for name in found if name not in classes]
+    return methods | {f"{method}, {variant}": f"{classes[method]}, {variant}" for method, _, variant in variants}
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
@@ -112,6 +113,24 @@ def propagation() -> str:
     return _table(["method, solver", "seconds", "iterations", "peak GB"], rows)
 
 
+def few_labels() -> str:
+    """Accuracy with one, three and five labels per class."""
+    found = _read(RESULTS / "few_labels.json")
+    counts = [str(count) for count in found["labels"]]
+    heads = ["method", *(f"{title}: {count}" for title in DATA_SETS.values() for count in counts)]
+    rows = [
+        [title, *(_mean_and_error(found["methods"][name], key, count) for key in DATA_SETS for count in counts)]
+        for name, title in _method_titles(found["methods"]).items()
+    ]
+    left_out = "; ".join(f"`{name}` {why}" for name, why in found["left_out"].items())
+    return f"{_table(heads, rows)}\n({found['splits']} splits. Left out: {left_out}.)\n"
+
+
+def _mean_and_error(entry: dict[str, Any], dataset: str, count: str) -> str:
+    cell = (entry.get(dataset) or {}).get(count)
+    return "" if cell is None else f"{cell['mean']:.1f} ± {cell['error']:.1f}"
+
+
 def label_more() -> str:
     """Accuracy as labels are added, by how they are chosen."""
     found = _read(RESULTS / "label_more.json")
@@ -170,6 +189,7 @@ def reproduced() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
     "demo": demo,
+    "few_labels": few_labels,
     "label_more": label_more,
     "method_reference": method_reference,
     "methods": methods,
