@@ -2,10 +2,10 @@
 
     python benchmarks/bench_baselines.py [--data FOLDER] [--only lp,tsvm] [--datasets cora,citeseer,pubmed]
 
-Protocol: the paper's labels (20 a class), its 1,000 test nodes, features and edges
+Protocol: the paper's labels (20 per class), its 1,000 test nodes, features and edges
 of all nodes present while fitting, no validation labels. Mean of 5 seeds, or one
-fit where a second seed gives the same bits. Each method and data set is a process
-of its own. The data sets are looked for in ``--data``, else where
+fit where a second seed gives the same bits. Each method and data set runs in its
+own process. Data sets are searched in ``--data``, else where
 ``planetoid.datasets.load`` looks. Results go to ``benchmarks/results/baselines.json``.
 """
 
@@ -28,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 SEEDS = 5
 VARIANTS = {
     "lp, plain harmonic": ("lp", {"class_mass_normalization": False}),
+    "ssgc, sgc": ("ssgc", {"variant": "sgc", "K": 2}),
     "manireg, svm": ("manireg", {"kind": "svm"}),
     "manireg, rbf": ("manireg", {"kernel": "rbf"}),
     "manireg, network": ("manireg", {"kind": "network"}),

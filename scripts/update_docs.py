@@ -30,20 +30,21 @@ ENGINE_PARTS = ("speed", "quality", "threads", "end", "growth", "memory", "cold"
 
 def baselines() -> str:
     """Accuracy, seconds and memory of every method on the citation networks."""
-    from planetoid.registry import CLASSES
-
     found = _read(RESULTS / "baselines.json")["methods"]
-    names = {info.name: f"`{cls}`" for cls, info in CLASSES.items()}
-    order = [name for name in names if name in found] + [name for name in found if name not in names]
     rows = [
-        [names.get(name, _variant(name, names)), *(_cell(found[name].get(key)) for key in DATA_SETS)] for name in order
+        [title, *(_cell(found[name].get(key)) for key in DATA_SETS)] for name, title in _method_titles(found).items()
     ]
     return _table(["method", *DATA_SETS.values()], rows)
 
 
-def _variant(name: str, names: dict[str, str]) -> str:
-    method, _, variant = name.partition(", ")
-    return f"{names[method]}, {variant}"
+def _method_titles(found: Iterable[str]) -> dict[str, str]:
+    """Titles of measured methods, in the order of the registry, then of variants such as ``lp, plain harmonic``."""
+    from planetoid.registry import CLASSES
+
+    classes = {info.name: f"`{cls}`" for cls, info in CLASSES.items()}
+    methods = {name: title for name, title in classes.items() if name in found}
+    variants = [name.partition(", ") for name in found if name not in classes]
+    return methods | {f"{method}, {variant}": f"{classes[method]}, {variant}" for method, _, variant in variants}
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
@@ -64,7 +65,7 @@ def methods() -> str:
         [f"`{cls.__name__}`", f"`{name}`", what_it_uses(name), "yes" if cls.inductive else "", _summary(cls)]
         for name, cls in METHODS.items()
     ]
-    return _table(["class", "`--method`", "learns from", "labels new nodes", ""], rows)
+    return _table(["class", "`--method`", "learns from", "labels new nodes", "summary"], rows)
 
 
 def _summary(cls: type) -> str:
@@ -108,6 +109,24 @@ def propagation() -> str:
         for row in _read(RESULTS / "propagation.json")["fit"]
     ]
     return _table(["method, solver", "seconds", "iterations", "peak GB"], rows)
+
+
+def few_labels() -> str:
+    """Accuracy with one, three and five labels per class."""
+    found = _read(RESULTS / "few_labels.json")
+    counts = [str(count) for count in found["labels"]]
+    heads = ["method", *(f"{title}: {count}" for title in DATA_SETS.values() for count in counts)]
+    rows = [
+        [title, *(_mean_and_error(found["methods"][name], key, count) for key in DATA_SETS for count in counts)]
+        for name, title in _method_titles(found["methods"]).items()
+    ]
+    left_out = "; ".join(f"`{name}` {why}" for name, why in found["left_out"].items())
+    return f"{_table(heads, rows)}\n({found['splits']} splits. Left out: {left_out}.)\n"
+
+
+def _mean_and_error(entry: dict[str, Any], dataset: str, count: str) -> str:
+    cell = (entry.get(dataset) or {}).get(count)
+    return "" if cell is None else f"{cell['mean']:.1f} ± {cell['error']:.1f}"
 
 
 def label_more() -> str:
@@ -168,6 +187,7 @@ def reproduced() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
     "demo": demo,
+    "few_labels": few_labels,
     "label_more": label_more,
     "method_reference": method_reference,
     "methods": methods,

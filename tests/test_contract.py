@@ -237,8 +237,8 @@ class TestContract:
             pytest.skip("does not use a graph")
         size, middle = 10, 20
         inside = [(i, j, 1.0) for k in (0, size) for i in range(k, k + size) for j in range(i + 1, k + size)]
-        ties = [(middle, k * size, 10.0 if k == stronger else 1.0) for k in (0, 1)]
-        graph = pl.Graph.of(inside + ties)
+        outside = [(middle, k * size, 10.0 if k == stronger else 1.0) for k in (0, 1)]
+        graph = pl.Graph.of(inside + outside)
         X = np.eye(3, dtype=np.float32)[[0] * size + [1] * size + [2]][
             graph.node_ids
         ]  # those of the middle say nothing
@@ -393,7 +393,7 @@ class TestContract:
         first = fit(method, toy.X, toy.y, toy.graph).predict_proba()
         np.testing.assert_array_equal(fit(method, toy.X, toy.y, toy.graph, n_jobs=n_jobs).predict_proba(), first)
 
-    def test_zero_jobs_are_refused(self, method, toy):
+    def test_zero_jobs_are_rejected(self, method, toy):
         if "n_jobs" not in self.cls().get_params(deep=False):
             pytest.skip("has no n_jobs")
         message = f"{self.cls.__name__}: n_jobs must be an integer other than 0 or None, got 0"

@@ -146,15 +146,22 @@ def test_measured_tables_are_what_the_results_say():
 
 def test_every_marked_table_is_known():
     tables = runpy.run_path(str(ROOT / "scripts/update_docs.py"))["TABLES"]
-    marked = [name for page in DOCUMENTS for name in re.findall(r"<!-- measured: (\S+) -->", (ROOT / page).read_text())]
+    mark = re.compile(r"<!-- (?:measured|generated): (\S+) -->")
+    marked = [name for page in DOCUMENTS for name in mark.findall((ROOT / page).read_text())]
     assert sorted(marked) == sorted(tables)
 
 
-def test_the_readme_tells_what_every_method_learns_from():
+def test_the_imports_for_type_checkers_are_those_of_the_registry():
+    text = (ROOT / "src/planetoid/__init__.py").read_text()
+    assert runpy.run_path(str(ROOT / "scripts/update_docs.py"))["typed_classes"](text) == text
+
+
+def test_the_readme_lists_what_every_method_learns_from():
     listed = (ROOT / "README.md").read_text().split("## What is in it")[1].split("##")[0]
     for method, cls in pl.METHODS.items():
         (row,) = (line for line in listed.splitlines() if f"`{cls.__name__}`" in line)
-        _, _, uses, new_nodes, _ = (cell.strip() for cell in row.split("|"))
+        _, _, name, uses, new_nodes, _ = (cell.strip() for cell in row.split("|", maxsplit=5))
+        assert name == f"`{method}`"
         assert uses == what_it_uses(method)
         assert bool(new_nodes) == cls.inductive
 

@@ -26,7 +26,7 @@ class Feat(InductiveClassifier):
     Parameters
     ----------
     C : float, default 1.0
-        Inverse of the regularization strength, as in scikit-learn.
+        Inverse of the regularisation strength, as in scikit-learn.
     row_normalize : {"l1", "l2", None}, default None
         Norm to which each feature row is scaled.
     max_iter : int, default 1000

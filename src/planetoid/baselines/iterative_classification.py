@@ -56,7 +56,7 @@ class IterativeClassification(GraphClassifier):
     Parameters
     ----------
     C : float, default 1.0
-        Inverse of the regularization strength of the local classifier.
+        Inverse of the regularisation strength of the local classifier.
     aggregate : {"proportion", "count"}, default "proportion"
         How the labels of a node's neighbours become features.
     order : {"degree", "confidence", "random"}, default "degree"

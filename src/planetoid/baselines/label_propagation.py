@@ -35,8 +35,8 @@ class LabelPropagation(Propagation):
         class (on Pubmed the accuracy is 72 % with it and 22 % without); the
         scores are then the harmonic solution itself.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorization, conjugate gradients, or the plain iteration
-        ``F <- D^-1 A F``; "auto" factorizes small graphs and uses conjugate
+        A sparse factorisation, conjugate gradients, or the plain iteration
+        ``F <- D^-1 A F``; "auto" factorises small graphs and uses conjugate
         gradients otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for

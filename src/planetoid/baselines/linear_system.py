@@ -10,7 +10,7 @@ least as large as the row sums of A. Rows may be fixed at zero (label propagatio
 fixes the labelled nodes, whose influence is in B). No solver forms a dense n x n
 matrix:
 
-- ``direct``: a sparse LU factorization, exact, for small graphs;
+- ``direct``: a sparse LU factorisation, exact, for small graphs;
 - ``cg``: the trees that hang off the graph are eliminated, exactly and in one
   sweep; the rest is solved by conjugate gradients, all columns at once, with M
   as the preconditioner;
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["DIRECT_LIMIT", "SOLVERS", "Array", "Solution", "System", "solve"]
 
 SOLVERS = ("auto", "direct", "cg", "iterative")
-DIRECT_LIMIT = 2_000  # unknowns up to which a factorization is faster, whatever its fill-in
+DIRECT_LIMIT = 2_000  # unknowns up to which a factorisation is faster, whatever its fill-in
 ROWS_PER_TASK = 1 << 16
 
 Array: TypeAlias = npt.NDArray[Any]

@@ -17,7 +17,7 @@ __all__ = ["LocalGlobalConsistency"]
 
 
 class LocalGlobalConsistency(Propagation):
-    """Labels spread over the symmetrically normalized graph, and may themselves be revised.
+    """Labels spread over the symmetrically normalised graph, and may themselves be revised.
 
     The scores are ``(1 - alpha) (I - alpha S)^-1 Y`` with
     ``S = D^-1/2 A D^-1/2``. Unlike label propagation it does not fix the scores
@@ -33,8 +33,8 @@ class LocalGlobalConsistency(Propagation):
         Scale the classes so that all nodes together have the class proportions
         of the labels. Without it the scores are exactly those above.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorization, conjugate gradients, or the paper's iteration
-        ``F <- alpha S F + (1 - alpha) Y``; "auto" factorizes small graphs and
+        A sparse factorisation, conjugate gradients, or the paper's iteration
+        ``F <- alpha S F + (1 - alpha) Y``; "auto" factorises small graphs and
         uses conjugate gradients otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for

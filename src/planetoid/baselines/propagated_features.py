@@ -53,7 +53,7 @@ class PropagatedFeatures(GraphClassifier):
     alpha : float, default 0.1
         Share of a node's own features, in [0, 1); not used by SGC.
     C : float or "auto", default "auto"
-        Inverse of the regularization strength, for propagated rows scaled to a
+        Inverse of the regularisation strength, for propagated rows scaled to a
         mean squared norm of 1. ``"auto"`` is 0.3 times the number of labels per
         class: with very few labels a strong penalty, close to a nearest-centroid
         classifier, is more accurate.

@@ -33,8 +33,8 @@ class Propagation(GraphClassifier):
     Parameters
     ----------
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
-        A sparse factorization, conjugate gradients, or the plain iteration of
-        the method; "auto" factorizes small graphs and uses conjugate gradients
+        A sparse factorisation, conjugate gradients, or the plain iteration of
+        the method; "auto" factorises small graphs and uses conjugate gradients
         otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for

@@ -26,7 +26,7 @@ from planetoid.io.model_files import Tensors
 
 __all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]
 
-DENSE_LIMIT = 4_096  # columns of Phi up to which the system is solved by a dense factorization
+DENSE_LIMIT = 4_096  # columns of Phi up to which the system is solved by a dense factorisation
 ENTRY_LIMIT = 250_000_000  # of an RBF map: 2 GB
 
 Matrix = npt.NDArray[np.float64]
@@ -77,7 +77,7 @@ class Penalty:
 
 
 def fit_rls(penalty: Penalty, rows: npt.NDArray[np.int64], targets: Matrix) -> tuple[Matrix, Matrix]:
-    """Laplacian regularized least squares: weights per column of ``targets``; the intercepts are zero."""
+    """Laplacian regularised least squares: weights per column of ``targets``; the intercepts are zero."""
     labelled = penalty.features[rows]
     w = penalty.solve(np.asarray(labelled.T @ targets) / len(rows), labelled=labelled)
     return w, np.zeros(targets.shape[1])

@@ -28,10 +28,12 @@ PAPER_NAMES = {
     "lgc": "LGC",
     "mad": "MAD",
     "ica": "ICA",
+    "poisson": "Poisson",
+    "ssgc": "SSGC",
     "diel": "DIEL",
 }
 Setting = Literal["transductive", "features", "unseen"]
-NOT_IN_THE_PAPER = ("lgc", "mad", "ica")
+NOT_IN_THE_PAPER = ("lgc", "mad", "poisson", "ica", "ssgc")
 STOPPING = ("semiemb", "planetoid-i", "planetoid-g", "planetoid-t")  # methods that can stop early
 INDUCTIVE = ("feat", "manireg", "semiemb", "planetoid-i")  # in the paper's sense
 TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "features only"}
