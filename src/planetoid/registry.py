@@ -15,7 +15,7 @@ from planetoid.errors import ParameterError
 if TYPE_CHECKING:
     from planetoid.estimator import GraphClassifier
 
-__all__ = ["CLASSES", "METHODS", "MethodInfo", "quick_first"]
+__all__ = ["CLASSES", "METHODS", "MethodInfo", "fastest_first"]
 
 
 class MethodInfo(NamedTuple):

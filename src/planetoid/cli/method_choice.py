@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.registry import METHODS, quick_first
+from planetoid.registry import METHODS, fastest_first
 
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
@@ -80,7 +80,7 @@ def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> 
 
 def suitable_methods(data: Dataset, *, new_nodes: bool = False) -> tuple[list[str], dict[str, str]]:
     """Return the methods that suit the data, quick ones first, and why the others are excluded."""
-    ordered = quick_first()
+    ordered = fastest_first()
     reasons = {name: exclusion_reason(name, data, new_nodes=new_nodes) for name in ordered}
     excluded = {name: reason for name, reason in reasons.items() if reason is not None}
     return [name for name in ordered if name not in excluded], excluded
