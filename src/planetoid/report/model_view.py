@@ -26,9 +26,10 @@ class _Method(Protocol):
 class SavedArrays(Protocol):
     """A saved model whose arrays can be read without importing the class that computed them."""
 
-    class_name: str
-    document: Mapping[str, Any]
-
+    @property
+    def class_name(self) -> str: ...
+    @property
+    def document(self) -> Mapping[str, Any]: ...
     @property
     def method(self) -> _Method: ...
     @property
