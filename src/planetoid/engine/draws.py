@@ -1,336 +1,164 @@
-"""Compiled draws: arrays and scalars in, arrays out, no policy.
+"""What Algorithm 1 draws, one function for each thing: the start of a walk, a walk, a negative, a label pair.
 
-Every draw is a pure function of (seed, stream, index, place): a counter is
-hashed, and nothing is carried from one draw to the next. So any slice of a
-sequence of draws can be made by any thread, process or machine.
+Whoever needs one of these calls the function here: :mod:`planetoid.engine.pair_lists`, which writes pairs out, and
+:mod:`planetoid.engine.slots`, which draws the batches of skip-gram training. The random numbers are those of
+:mod:`planetoid.engine.generator`; a caller chooses the key and the counter.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-U64 = np.uint64
-STEP = U64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: successive counters differ in many bits
-MIX_1 = U64(0xBF58476D1CE4E5B9)
-MIX_2 = U64(0x94D049BB133111EB)
+from planetoid.engine.arrays import GraphArrays, Integers, LabelArrays, LabelCentre, Node2Vec, Nodes, Starts
+from planetoid.engine.compiling import exact
+from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, unit
+
+__all__ = ["label_centre", "label_context", "negative", "nth_pair", "pairs_in_walk", "start_of_walk", "walk", "window"]
+
 LOW_32 = U64(0xFFFFFFFF)
-TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
-
-# Streams; as numbers of a machine type, or numba would compile their users once for each value.
-WALK, LABEL, START, NEGATIVE, POOL = (np.int64(stream) for stream in (1, 2, 3, 4, 5))
+# As numbers of a machine type: numba would compile a function once more for a literal among its arguments.
+ZERO, ONE = np.int64(0), np.int64(1)
 MAX_TRIES = 64  # of node2vec's rejection step
 
 
-@njit(error_model="numpy")
-def mix(z: Any) -> Any:
-    """Scramble 64 bits so that close inputs give unrelated outputs."""
-    z = (z ^ (z >> U64(30))) * MIX_1
-    z = (z ^ (z >> U64(27))) * MIX_2
-    return z ^ (z >> U64(31))
+@exact
+def start_of_walk(seed: np.uint64, index: np.int64, starts: Starts) -> np.int64:
+    """Return the first node of a walk: each start once in ``count`` walks, in scattered order.
 
-
-@njit(error_model="numpy")
-def key_of(seed: Any, stream: Any, index: Any) -> Any:
-    """Return the key of one walk, pair or block of draws."""
-    return mix(mix(U64(seed) + STEP * U64(stream)) + STEP * U64(index))
-
-
-@njit(error_model="numpy")
-def bits_at(key: Any, place: Any) -> Any:
-    """Return 64 random bits for a place within a key's sequence."""
-    return mix(key + STEP * U64(place + 1))
-
-
-@njit(error_model="numpy")
-def unit(bits: Any) -> Any:
-    """Return a number in [0, 1)."""
-    return np.float64(bits >> U64(11)) * TO_UNIT
-
-
-@njit(error_model="numpy")
-def below(bits: Any, n: Any) -> Any:
-    """Return an integer in [0, n)."""
-    return np.int64(np.float64(bits >> U64(11)) * TO_UNIT * n)
-
-
-@njit(error_model="numpy")
-def start_of(seed: Any, index: Any, n: Any, stride: Any) -> Any:
-    """Return the place of a walk's first node: each once in n walks, in scattered order.
-
-    The order is shifted by a random offset a pass, so a single draw is uniform.
+    The order is shifted by a random offset in every pass over the starts, so a single draw is uniform.
     """
-    turn = index // n
-    return (below(bits_at(key_of(seed, START, turn), 0), n) + (index - turn * n) * stride) % n
+    round_ = index // starts.count
+    offset = below(bits_at(key_of(seed, STARTS, round_), ZERO), starts.count)
+    position = (offset + (index - round_ * starts.count) * starts.stride) % starts.count
+    return starts.nodes[position] if len(starts.nodes) else position
 
 
-@njit(error_model="numpy")
-def step_from(node: Any, bits: Any, indptr: Any, indices: Any, accept: Any, alias: Any) -> Any:
-    """Return a neighbour drawn in proportion to its weight, or -1 at a dead end."""
-    first = np.int64(indptr[node])
-    degree = np.int64(indptr[node + 1]) - first
+@exact
+def step(node: np.int64, bits: np.uint64, graph: GraphArrays) -> np.int64:
+    """Return a neighbour drawn with probability a_ij / sum_j a_ij, or -1 at a dead end."""
+    first = np.int64(graph.indptr[node])
+    degree = np.int64(graph.indptr[node + 1]) - first
     if degree == 0:
         return np.int64(-1)
     at = first + np.int64(((bits >> U64(32)) * U64(degree)) >> U64(32))
-    if len(accept) and np.float32(bits & LOW_32) * np.float32(2.0**-32) >= accept[at]:
-        at = first + np.int64(alias[at])
-    return np.int64(indices[at])
+    if len(graph.accept) and np.float32(bits & LOW_32) * np.float32(2.0**-32) >= graph.accept[at]:
+        at = first + np.int64(graph.alias[at])
+    return np.int64(graph.indices[at])
 
 
-@njit(error_model="numpy")
-def has_edge(source: Any, target: Any, indptr: Any, indices: Any) -> Any:
+@exact
+def has_edge(source: np.int64, target: np.int64, graph: GraphArrays) -> bool:
     """Look an edge up in the sorted row of its source."""
-    low, high = np.int64(indptr[source]), np.int64(indptr[source + 1])
+    low, end = np.int64(graph.indptr[source]), np.int64(graph.indptr[source + 1])
+    high = end
     while low < high:
         middle = (low + high) // 2
-        if indices[middle] < target:
+        if graph.indices[middle] < target:
             low = middle + 1
         else:
             high = middle
-    return low < indptr[source + 1] and indices[low] == target
+    return low < end and graph.indices[low] == target
 
 
-@njit(error_model="numpy")
-def second_order_step(
-    before: Any,
-    node: Any,
-    key: Any,
-    place: Any,
-    indptr: Any,
-    indices: Any,
-    accept: Any,
-    alias: Any,
-    back: Any,
-    out: Any,
-) -> Any:
-    """Return node2vec's next node by rejection: 1/p to go back, 1 to stay near, 1/q to go out."""
-    most = max(1.0, back, out)
-    found = np.int64(-1)
+@exact
+def second_order_step(path: Nodes, j: np.int64, key: np.uint64, graph: GraphArrays, node2vec: Node2Vec) -> np.int64:
+    """Return node j of a walk of node2vec by rejection: 1/p to go back, 1 to stay near, 1/q to go outward."""
+    previous = np.int64(path[j - 2])
+    chosen = np.int64(-1)
     for attempt in range(MAX_TRIES):
-        bits = bits_at(key, (place + 1) * 4096 + attempt)
-        found = step_from(node, bits, indptr, indices, accept, alias)
-        if found < 0:
-            return found
-        if found == before:
-            ratio = back
-        elif has_edge(before, found, indptr, indices):
+        bits = bits_at(key, (j + 1) * 4096 + attempt)
+        chosen = step(np.int64(path[j - 1]), bits, graph)
+        if chosen < 0:
+            break
+        if chosen == previous:
+            ratio = node2vec.back
+        elif has_edge(previous, chosen, graph):
             ratio = 1.0
         else:
-            ratio = out
-        if unit(mix(bits)) * most < ratio:
-            return found
-    return found
+            ratio = node2vec.outward
+        if unit(mix(bits)) * node2vec.largest < ratio:
+            break
+    return chosen
 
 
-@njit(error_model="numpy")
+@exact
 def walk(
-    path: Any, key: Any, start: Any, indptr: Any, indices: Any, accept: Any, alias: Any, back: Any, out: Any
-) -> Any:
-    """Fill ``path`` with a random walk and return its length, less than asked at a dead end."""
+    path: Nodes, key: np.uint64, start: np.int64, graph: GraphArrays, node2vec: Node2Vec | None
+) -> np.int64:
+    """Fill ``path`` with a random walk and return its length, which is smaller than ``len(path)`` at a dead end."""
     node = np.int64(start)
     path[0] = node
-    first_order = back == 1.0 and out == 1.0
     for j in range(1, len(path)):
-        if first_order or j == 1:
-            node = step_from(node, bits_at(key, j), indptr, indices, accept, alias)
+        if node2vec is None:
+            node = step(node, bits_at(key, j), graph)
         else:
-            node = second_order_step(np.int64(path[j - 2]), node, key, j, indptr, indices, accept, alias, back, out)
+            node = second_order_step(path, j, key, graph, node2vec) if j > 1 else step(node, bits_at(key, j), graph)
         if node < 0:
             return j
         path[j] = node
     return len(path)
 
 
-@njit(error_model="numpy")
-def labelled_centre(chance: Any, bits: Any, shares: Any, class_start: Any) -> Any:
-    """Return the place in ``members`` of a pair's first node, and its class.
+@exact
+def negative(key: np.uint64, counter: np.int64, n_nodes: np.int64) -> np.int64:
+    """Return a context drawn uniformly from all nodes."""
+    return below(bits_at(key, counter), n_nodes)
 
-    ``shares`` are the cumulative shares that the classes have of all such pairs.
+
+@exact
+def label_centre(
+    key: np.uint64, counter: np.int64, gamma: np.int64, labels: LabelArrays, self_pairs: bool
+) -> LabelCentre:
+    """Draw the first node of a label pair, by two counters: first its class, then a node of that class.
+
+    The second node has the same label if ``gamma`` is positive, else any other.
     """
+    shares = labels.same_class if gamma > 0 else labels.other_class
+    chance = unit(bits_at(key, counter))
     k = 0
     while k < len(shares) - 1 and chance >= shares[k]:
         k += 1
-    begin, end = class_start[k], class_start[k + 1]
-    return begin + below(bits, end - begin), k
+    first = labels.class_start[k]
+    size = labels.class_start[k + 1] - first
+    centre = first + below(bits_at(key, counter + 1), size)
+    node = labels.members[centre]
+    if gamma < 0:
+        return LabelCentre(node, ZERO, len(labels.members) - size, first, size)
+    if self_pairs:
+        return LabelCentre(node, first, size, first + size, ZERO)
+    return LabelCentre(node, first, size - 1, centre, ONE)
 
 
-@njit(error_model="numpy")
-def context_of(at: Any, k: Any, bits: Any, gamma: Any, class_start: Any, members: Any, self_pairs: Any) -> Any:
-    """Return a labelled node of the same class as the one at ``at``, or of another.
-
-    ``members`` lists the labelled nodes class by class.
-    """
-    begin, end = class_start[k], class_start[k + 1]
-    if gamma > 0:
-        if self_pairs:
-            return members[begin + below(bits, end - begin)]
-        partner = begin + below(bits, end - begin - 1)
-        return members[partner + 1 if partner >= at else partner]
-    partner = below(bits, len(members) - (end - begin))
-    return members[partner + (end - begin) if partner >= begin else partner]
+@exact
+def label_context(key: np.uint64, counter: np.int64, centre: LabelCentre, members: Integers) -> np.int64:
+    """Draw the second node of a label pair."""
+    position = centre.first + below(bits_at(key, counter), centre.count)
+    return members[position + centre.width if position >= centre.gap else position]
 
 
-@njit(cache=True)
-def pairs_in_walk(length: Any, d: Any, self_pairs: Any) -> Any:
+@exact
+def window(j: np.int64, length: np.int64, d: np.int64) -> tuple[np.int64, np.int64]:
+    """Return the first position k of a walk with |j - k| < d, and the one after the last."""
+    return j - d + 1 if j >= d else 0, j + d if j + d < length else length
+
+
+@exact
+def pairs_in_walk(length: np.int64, d: np.int64, self_pairs: bool) -> np.int64:
     """Count the ordered pairs (j, k) with |j - k| < d in a walk."""
     total = length if self_pairs else 0
-    for offset in range(1, min(d, length)):
-        total += 2 * (length - offset)
+    for distance in range(1, d if d < length else length):
+        total += 2 * (length - distance)
     return total
 
 
-@njit(error_model="numpy")
-def nth_pair(number: Any, length: Any, d: Any, self_pairs: Any) -> Any:
-    """Return the places (j, k) of the pair of that number, row by row."""
+@exact
+def nth_pair(number: np.int64, length: np.int64, d: np.int64, self_pairs: bool) -> tuple[np.int64, np.int64]:
+    """Return the positions (j, k) of the pair of that number, row by row."""
     for j in range(length):
-        low, high = max(0, j - d + 1), min(length - 1, j + d - 1)
-        count = high - low + (1 if self_pairs else 0)
+        first, end = window(j, length, d)
+        count = end - first - (0 if self_pairs else 1)
         if number < count:
-            k = low + number
+            k = first + number
             return j, (k if self_pairs or k < j else k + 1)
         number -= count
     return -1, -1
-
-
-@njit(cache=True, nogil=True)
-def draw_single(
-    seed: Any,
-    first: Any,
-    centers: Any,
-    contexts: Any,
-    gammas: Any,
-    n: Any,
-    starts: Any,
-    stride: Any,
-    graph: Any,
-    labels: Any,
-    r1: Any,
-    r2: Any,
-    q: Any,
-    d: Any,
-    self_pairs: Any,
-) -> None:
-    """Algorithm 1 as printed: one walk and one pair for each draw."""
-    indptr, indices, accept, alias, back, out = graph
-    same, other, class_start, members = labels
-    path = np.empty(q, np.int64)
-    for number in range(len(centers)):
-        index = first + number
-        key = key_of(seed, WALK, index)
-        gamma = 1 if unit(bits_at(key, 1 << 40)) < r1 else -1
-        if unit(bits_at(key, (1 << 40) + 1)) < r2:
-            place = start_of(seed, index, len(starts) if len(starts) else n, stride)
-            start = starts[place] if len(starts) else place
-            length = walk(path, key, start, indptr, indices, accept, alias, back, out)
-            chosen = below(bits_at(key, (1 << 40) + 2), pairs_in_walk(length, d, self_pairs))
-            j, k = nth_pair(chosen, length, d, self_pairs)
-            i, c = path[j], path[k]
-            if gamma < 0:
-                c = below(bits_at(key, (1 << 40) + 3), n)
-        else:
-            key = key_of(seed, LABEL, index)
-            shares = same if gamma > 0 else other
-            at, k = labelled_centre(unit(bits_at(key, 0)), bits_at(key, 1), shares, class_start)
-            i = members[at]
-            c = context_of(at, k, bits_at(key, 2), gamma, class_start, members, self_pairs)
-        centers[number], contexts[number], gammas[number] = i, c, gamma
-
-
-@njit(cache=True)
-def alias_tables(indptr: Any, weights: Any) -> Any:
-    """Walker's alias tables of every row: constant-time draws in proportion to weights."""
-    accept = np.ones(len(weights), np.float32)
-    alias = np.zeros(len(weights), np.int32)
-    widest = 0
-    for row in range(len(indptr) - 1):
-        widest = max(widest, indptr[row + 1] - indptr[row])
-    scaled, small, large = np.empty(widest), np.empty(widest, np.int64), np.empty(widest, np.int64)
-    for row in range(len(indptr) - 1):
-        first, degree = indptr[row], indptr[row + 1] - indptr[row]
-        total = 0.0
-        for k in range(degree):
-            total += weights[first + k]
-        n_small = n_large = 0
-        for k in range(degree):
-            scaled[k] = weights[first + k] * degree / total
-            if scaled[k] < 1.0:
-                small[n_small] = k
-                n_small += 1
-            else:
-                large[n_large] = k
-                n_large += 1
-        while n_small and n_large:
-            n_small -= 1
-            low, high = small[n_small], large[n_large - 1]
-            accept[first + low], alias[first + low] = scaled[low], high
-            scaled[high] -= 1.0 - scaled[low]
-            if scaled[high] < 1.0:
-                n_large -= 1
-                small[n_small] = high
-                n_small += 1
-    return accept, alias
-
-
-@njit(cache=True, nogil=True)
-def draw_all(
-    seed: Any,
-    first: Any,
-    n_walks: Any,
-    centers: Any,
-    contexts: Any,
-    gammas: Any,
-    weights: Any,
-    n: Any,
-    starts: Any,
-    stride: Any,
-    graph: Any,
-    labels: Any,
-    r1: Any,
-    r2: Any,
-    q: Any,
-    d: Any,
-    self_pairs: Any,
-) -> Any:
-    """Every pair within the window of each walk, each with its own negatives; returns how many."""
-    indptr, indices, accept, alias, back, out = graph
-    same, other, class_start, members = labels
-    path = np.empty(q, np.int64)
-    full = pairs_in_walk(q, d, self_pairs)
-    negatives = (1.0 - r1) / r1
-    used = 0
-    for index in range(first, first + n_walks):
-        key = key_of(seed, WALK, index)
-        if unit(bits_at(key, 1 << 40)) < r2:
-            place = start_of(seed, index, len(starts) if len(starts) else n, stride)
-            start = starts[place] if len(starts) else place
-            length = walk(path, key, start, indptr, indices, accept, alias, back, out)
-            weight = full / pairs_in_walk(length, d, self_pairs)
-            key = key_of(seed, NEGATIVE, index)
-            place = 0
-            for j in range(length):
-                for k in range(max(0, j - d + 1), min(length - 1, j + d - 1) + 1):
-                    if j == k and not self_pairs:
-                        continue
-                    centers[used], contexts[used], gammas[used], weights[used] = path[j], path[k], 1, weight
-                    used += 1
-                    extra = np.int64(negatives + unit(bits_at(key, place)))
-                    place += 1
-                    for _ in range(extra):
-                        c = below(bits_at(key, place), n)
-                        place += 1
-                        centers[used], contexts[used], gammas[used], weights[used] = path[j], c, -1, weight
-                        used += 1
-        else:
-            key = key_of(seed, LABEL, index)
-            count = np.int64(full / r1 + unit(bits_at(key, 0)))
-            for number in range(count):
-                place = 4 * number + 1
-                gamma = 1 if unit(bits_at(key, place)) < r1 else -1
-                shares = same if gamma > 0 else other
-                at, k = labelled_centre(unit(bits_at(key, place + 1)), bits_at(key, place + 2), shares, class_start)
-                c = context_of(at, k, bits_at(key, place + 3), gamma, class_start, members, self_pairs)
-                centers[used], contexts[used], gammas[used], weights[used] = members[at], c, gamma, 1.0
-                used += 1
-    return used

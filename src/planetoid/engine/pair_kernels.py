@@ -1,49 +1,53 @@
-"""Compiled steps on rows that torch computed: the loss of pairs with its gradients, and Adam on a few rows."""
+"""Compiled steps on rows that torch computed: Equation 3 for a list of pairs, with gradients, and Adam on a few rows.
+
+The fused steps of :mod:`planetoid.engine.steps` and this loss share the loops over rows
+(:mod:`planetoid.engine.loops`). They differ in the logistic function: there a polynomial in float32, for speed; here
+the exact one in double precision, because autograd takes this loss on to a network, and its tests compare it with
+numerical derivatives.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
+import numpy.typing as npt
 
-from planetoid.engine.loops import FAST
+from planetoid.engine.arrays import Integers, Row, Signs
+from planetoid.engine.compiling import fast_entry
+from planetoid.engine.loops import add_row, dot
 
 __all__ = ["adam_on_rows", "loss_of_pairs"]
 
+Floats = npt.NDArray[np.floating]
 
-@njit(fastmath=FAST, error_model="numpy", nogil=True, cache=True)
+
+@fast_entry
 def loss_of_pairs(
-    e: Any, place: Any, w: Any, c: Any, slot: Any, gamma: Any, share: Any, gradient_e: Any, gradient_w: Any
-) -> Any:
-    """Return sum of -share log sigma(gamma w_c . e_i); add its gradients to ``gradient_e`` and ``gradient_w``.
+    e: Floats, row: Integers, w: Floats, c: Integers, slot: Integers, gamma: Signs, share: Row, gradient_e: Floats,
+    gradient_w: Floats,
+) -> float:  # fmt: skip
+    """Return the sum of -share log sigma(gamma w_c . e_i); add its gradients to ``gradient_e`` and ``gradient_w``.
 
-    Row ``place[k]`` of e and row ``c[k]`` of w make pair k; ``slot[k]`` is the row of ``gradient_w`` for that context.
+    Row ``row[k]`` of e and row ``c[k]`` of w make pair k; ``slot[k]`` is the row of ``gradient_w`` for that context.
     """
     loss = 0.0
-    for k in range(len(place)):
-        row, context = e[place[k]], w[c[k]]
-        score = row[0] * 0
-        for f in range(len(row)):
-            score += row[f] * context[f]
-        signed = np.float64(gamma[k] * score)
-        rest = np.exp(-abs(signed))
-        loss += share[k] * (np.log1p(rest) - min(signed, 0.0))
-        wrong = (rest if signed > 0 else 1.0) / (1.0 + rest)  # sigma(-signed)
-        factor = row.dtype.type(-share[k] * gamma[k] * wrong)
-        of_row, of_context = gradient_e[place[k]], gradient_w[slot[k]]
-        for f in range(len(row)):
-            of_row[f] += factor * context[f]
-            of_context[f] += factor * row[f]
+    for k in range(len(row)):
+        centre, context = e[row[k]], w[c[k]]
+        score = gamma[k] * dot(0.0, centre, context)
+        rest = np.exp(-abs(score))
+        loss += share[k] * (np.log1p(rest) - min(score, 0.0))
+        slope = (rest if score > 0 else 1.0) / (1.0 + rest)  # sigma(-score)
+        factor = centre.dtype.type(-share[k] * gamma[k] * slope)
+        add_row(context, factor, gradient_e[row[k]])
+        add_row(centre, factor, gradient_w[slot[k]])
     return loss
 
 
-@njit(fastmath=FAST, error_model="numpy", nogil=True, cache=True)
+@fast_entry
 def adam_on_rows(
-    table: Any, mean: Any, square: Any, rows: Any, gradient: Any, rate: Any, beta1: Any, beta2: Any, epsilon: Any,
-    step: Any,
+    table: Floats, mean: Floats, square: Floats, rows: Integers, gradient: Floats, rate: float, beta1: float,
+    beta2: float, epsilon: float, step: int,
 ) -> None:  # fmt: skip
-    """Take one step of Adam on some rows; the others, and what is remembered of them, stay as they are."""
+    """Take one step of Adam on some rows; the others, and their moments, stay as they are."""
     kind = table.dtype.type
     b1, b2, small = kind(beta1), kind(beta2), kind(epsilon)
     size = kind(rate / (1.0 - beta1**step))

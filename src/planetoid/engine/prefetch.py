@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from planetoid.engine.compiling import exact
 
 __all__ = ["prefetch"]
 
@@ -24,13 +26,14 @@ def _prefetch_line(typing_context: Any, table: Any, row: Any, column: Any) -> An
             builder.module, ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag]), "llvm.prefetch.p0"
         )
         reading, close, data = (ir.Constant(flag, value) for value in (0, 3, 1))
-        builder.call(function, [builder.bitcast(pointer, byte), reading, close, data])
+        # "convergent" keeps the loop over lines from being unrolled at every place it is inlined to.
+        builder.call(function, [builder.bitcast(pointer, byte), reading, close, data], attrs=("convergent",))
         return context.get_dummy_value()
 
     return types.void(table, types.int64, types.int64), generate
 
 
-@njit
+@exact
 def prefetch(table: Any, row: Any) -> None:
     """Start to load a row; the result of nothing depends on it."""
     for column in range(0, table.shape[1], FLOATS_IN_A_LINE):

@@ -1,27 +1,26 @@
-"""Algorithm 1 of the paper: sampling (i, c, gamma) from a graph and a few labels."""
+"""Algorithm 1 of the paper: sampling (i, c, gamma) from a graph and a few labels.
+
+``ContextSampler`` checks and prepares what Algorithm 1 reads. The algorithm itself is compiled: what it draws is in
+:mod:`planetoid.engine.draws`, and :func:`planetoid.engine.pair_lists.one_pair_per_walk` has its lines in the order in
+which the paper prints them.
+"""
 
 from __future__ import annotations
 
 from math import gcd
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.engine import draws as kernels
+from planetoid.engine import pair_lists
+from planetoid.engine.alias import alias_tables
+from planetoid.engine.arrays import GraphArrays, LabelArrays, Node2Vec, Pairs, Sampling, Starts
+from planetoid.engine.contexts import Contexts
+from planetoid.engine.draws import pairs_in_walk
 from planetoid.errors import DataError, ParameterError
 from planetoid.graph import Graph
 
-__all__ = ["ContextSampler", "Pairs"]
-
-
-class Pairs(NamedTuple):
-    """A batch of contexts: instance i, context c, gamma = +1 or -1, and a weight."""
-
-    i: npt.NDArray[np.int64]
-    c: npt.NDArray[np.int64]
-    gamma: npt.NDArray[np.int8]
-    weight: npt.NDArray[np.float32]
+__all__ = ["ContextSampler", "empty_pairs"]
 
 
 class ContextSampler:
@@ -30,101 +29,77 @@ class ContextSampler:
     Parameters
     ----------
     graph : Graph
-        The next node of a walk is drawn with probability a_ij / sum_j a_ij. A
-        walk ends early at a node without outgoing edges.
+        The next node of a walk is drawn with probability a_ij / sum_j a_ij. A walk ends early at a node without
+        outgoing edges.
+    contexts : Contexts
+        The parameters of Algorithm 1.
     labels : int array, optional
-        Class of each node, -1 where unknown; needed if ``r2 < 1``.
-    r1 : float, default 5/6
-        Probability of a positive pair (gamma = +1).
-    r2 : float, default 1
-        Probability that a pair comes from a walk, else from the labels.
-    q : int, default 10
-        Nodes in a walk.
-    d : int, default 3
-        Window: two nodes of a walk are a pair if |j - k| < d.
-    self_pairs : bool, default True
-        Whether j = k (and, among labels, a node with itself) counts as a pair,
-        as the paper prints it.
-    node2vec_p, node2vec_q : float, default 1
-        node2vec's return and in-out parameters; 1 is the paper's walk.
+        Class of each node, -1 where unknown; required if ``contexts.r2 < 1``.
     seed : int, default 0
+
+    Attributes
+    ----------
+    sampling : Sampling
+        What the compiled code reads.
+    pairs_per_walk : int
+        Ordered pairs within the window of a walk that is not cut short.
 
     Notes
     -----
-    A draw is a pure function of ``(seed, index)``. :meth:`draw` takes one pair
-    from each walk, as printed. :meth:`draw_walks` takes every pair within the
-    window of each walk, which has the same distribution (a walk cut short
-    weighs its pairs up) and is far cheaper; skip-gram training does the same in
-    its compiled loop. The walks of ``n`` successive indices start once at each
-    of the ``n`` nodes.
+    A draw is a pure function of ``(seed, index)``. :meth:`draw` takes one pair from each walk, as printed.
+    :meth:`draw_walks` takes every pair within the window of each walk, which has the same distribution (the pairs of a
+    walk that was cut short get a larger weight) and is far cheaper; skip-gram training does the same in its compiled
+    loop. The walks of ``n`` successive indices start once at each of the ``n`` nodes.
 
     Examples
     --------
     >>> import planetoid as pl
-    >>> from planetoid.engine import ContextSampler
+    >>> from planetoid.engine import Contexts, ContextSampler
     >>> path = pl.Graph.from_edges([0, 1], [1, 2])
-    >>> pairs = ContextSampler(path, q=3, d=2, r1=1.0, self_pairs=False).draw(1000)
+    >>> pairs = ContextSampler(path, Contexts(q=3, d=2, r1=1.0)).draw(1000)
     >>> set(zip(pairs.i.tolist(), pairs.c.tolist())) == {(0, 1), (1, 0), (1, 2), (2, 1)}
     True
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        labels: npt.NDArray[Any] | None = None,
-        *,
-        r1: float = 5 / 6,
-        r2: float = 1.0,
-        q: int = 10,
-        d: int = 3,
-        self_pairs: bool = True,
-        node2vec_p: float = 1.0,
-        node2vec_q: float = 1.0,
-        seed: int = 0,
+        self, graph: Graph, contexts: Contexts, labels: npt.NDArray[np.integer] | None = None, *, seed: int = 0
     ) -> None:
-        check_context_parameters(r1, r2, q, d, self_pairs, node2vec_p, node2vec_q)
-        self.graph, self.seed = graph, np.uint64(int(seed) % 2**64)
-        self.r1, self.r2, self.q, self.d, self.self_pairs = float(r1), float(r2), int(q), int(d), bool(self_pairs)
+        contexts.check("ContextSampler")
         if graph.n_nodes == 0:
-            raise DataError("the graph has no nodes to walk on")
-        self.starts = self._start_nodes()
-        self.stride = _scattering_stride(len(self.starts) or graph.n_nodes)
-        accept, alias = np.empty(0, np.float32), np.empty(0, np.int32)
-        if graph.weights is not None:
-            accept, alias = kernels.alias_tables(graph.indptr, graph.weights)
-        self.graph_arrays = (graph.indptr, graph.indices, accept, alias, 1.0 / node2vec_p, 1.0 / node2vec_q)
-        self.label_arrays = self._label_arrays(labels)
-
-    @property
-    def pairs_per_walk(self) -> int:
-        """Ordered pairs within the window of a walk that is not cut short."""
-        return int(kernels.pairs_in_walk(self.q, self.d, self.self_pairs))
+            raise DataError("the graph has no nodes")
+        self.graph, self.contexts = graph, contexts
+        n_labelled = 0 if labels is None else int((np.asarray(labels) >= 0).sum())
+        r2 = contexts.walk_share(n_labelled, graph.n_nodes)
+        self.sampling = Sampling(
+            seed=np.uint64(int(seed) % 2**64),
+            n_nodes=graph.n_nodes,
+            starts=self._starts(r2),
+            graph=self._graph_arrays(),
+            node2vec=self._node2vec(),
+            labels=self._label_arrays(labels, r2),
+            r1=float(contexts.r1),
+            r2=r2,
+            d=int(contexts.d),
+            self_pairs=bool(contexts.self_pairs),
+        )
+        self.pairs_per_walk = int(pairs_in_walk.py_func(contexts.q, contexts.d, contexts.self_pairs))
 
     def draw(self, size: int, first: int = 0) -> Pairs:
-        """Return the draws of index ``first`` to ``first + size``, one pair a walk."""
-        i, c = np.empty(size, np.int64), np.empty(size, np.int64)
-        gamma = np.empty(size, np.int8)
-        kernels.draw_single(
-            self.seed, first, i, c, gamma, self.graph.n_nodes, self.starts, self.stride,
-            self.graph_arrays, self.label_arrays, self.r1, self.r2, self.q, self.d, self.self_pairs,
-        )  # fmt: skip
-        return Pairs(i, c, gamma, np.ones(size, np.float32))
+        """Return the draws of index ``first`` to ``first + size``, one pair per walk."""
+        pairs = empty_pairs(size)
+        pair_lists.one_pair_per_walk(self.sampling, first, self._empty_path(), pairs)
+        return pairs._replace(weight=np.ones(size, np.float32))
 
     def draw_walks(self, n_walks: int, first: int = 0) -> Pairs:
-        """Return every pair of the walks (or label slots) of index ``first`` to ``first + n_walks``.
+        """Return every pair of the walks (or rows of label pairs) of index ``first`` to ``first + n_walks``.
 
-        Each positive pair of a walk comes with (1 - r1) / r1 negative ones on
-        average; a slot of label pairs has as many draws as a walk.
+        Each positive pair of a walk comes with (1 - r1) / r1 negative ones on average; a row of label pairs has as
+        many draws as a walk.
         """
-        slot = int(np.ceil(self.pairs_per_walk / self.r1)) + self.pairs_per_walk
-        room = n_walks * slot
-        i, c = np.empty(room, np.int64), np.empty(room, np.int64)
-        gamma, weight = np.empty(room, np.int8), np.empty(room, np.float32)
-        used = kernels.draw_all(
-            self.seed, first, n_walks, i, c, gamma, weight, self.graph.n_nodes, self.starts, self.stride,
-            self.graph_arrays, self.label_arrays, self.r1, self.r2, self.q, self.d, self.self_pairs,
-        )  # fmt: skip
-        return Pairs(i[:used], c[:used], gamma[:used], weight[:used])
+        most = int(np.ceil(self.pairs_per_walk / self.sampling.r1)) + self.pairs_per_walk
+        pairs = empty_pairs(n_walks * most)
+        used = pair_lists.all_pairs(self.sampling, first, first + n_walks, self._empty_path(), pairs)
+        return Pairs(*(array[:used] for array in pairs))
 
     def busiest_share(self) -> float:
         """Return the share of walk positions that the most visited node has, roughly."""
@@ -134,56 +109,60 @@ class ContextSampler:
         arriving = np.bincount(graph.indices, weights=graph.weights, minlength=graph.n_nodes)
         return float(arriving.max() / arriving.sum())
 
-    def _start_nodes(self) -> npt.NDArray[np.int64]:
-        """Nodes that have a pair to give; empty for all of them."""
-        if self.self_pairs or self.r2 == 0:
-            return np.empty(0, np.int64)
+    def _empty_path(self) -> npt.NDArray[np.int32]:
+        return np.empty(self.contexts.q, np.int32)
+
+    def _graph_arrays(self) -> GraphArrays:
+        graph = self.graph
+        accept, alias = np.empty(0, np.float32), np.empty(0, np.int32)
+        if graph.weights is not None:
+            accept, alias = alias_tables(graph.indptr, graph.weights)
+        return GraphArrays(graph.indptr, graph.indices, accept, alias)
+
+    def _node2vec(self) -> Node2Vec | None:
+        p, q = self.contexts.node2vec_p, self.contexts.node2vec_q
+        return None if p == q == 1 else Node2Vec(1.0 / p, 1.0 / q, max(1.0, 1.0 / p, 1.0 / q))
+
+    def _starts(self, r2: float) -> Starts:
+        """Let walks start at all nodes, or at those with neighbours where a node is no pair with itself."""
+        n_nodes, everywhere = self.graph.n_nodes, np.empty(0, np.int64)
+        if self.contexts.self_pairs or r2 == 0:
+            return Starts(everywhere, n_nodes, _scattering_stride(n_nodes))
         connected = np.flatnonzero(np.diff(self.graph.indptr) > 0)
         if len(connected) == 0:
-            raise DataError("the graph has no edges, so no walk gives a pair of two nodes")
-        return connected if len(connected) < self.graph.n_nodes else np.empty(0, np.int64)
+            raise DataError("the graph has no edges, so walks yield no pairs of two nodes")
+        nodes = connected if len(connected) < n_nodes else everywhere
+        return Starts(nodes, len(connected), _scattering_stride(len(connected)))
 
-    def _label_arrays(self, labels: npt.NDArray[Any] | None) -> tuple[npt.NDArray[Any], ...]:
-        """Shares of the classes among pairs of equal and of different labels, and the members of each class."""
-        if self.r2 == 1.0:
+    def _label_arrays(self, labels: npt.NDArray[np.integer] | None, r2: float) -> LabelArrays:
+        if r2 == 1.0:
             nothing = np.empty(0, np.float64)
-            return nothing, nothing, np.zeros(1, np.int64), np.empty(0, np.int64)
+            return LabelArrays(nothing, nothing, np.zeros(1, np.int64), np.empty(0, np.int64))
         if labels is None:
-            raise ParameterError(f"r2={self.r2}: contexts are to be drawn from labels, but there are none")
+            raise ParameterError(f"r2={r2} draws contexts from labels, but there are no labels", parameter="r2")
         codes = np.asarray(labels)
         if len(codes) != self.graph.n_nodes:
             raise DataError(f"{len(codes):,} labels for {self.graph.n_nodes:,} nodes")
         members = np.flatnonzero(codes >= 0)
         members = members[np.argsort(codes[members], kind="stable")]
         sizes = np.unique(codes[members], return_counts=True)[1].astype(np.float64)
-        equal = sizes**2 if self.self_pairs else sizes * (sizes - 1)
-        different = sizes * (len(members) - sizes)
-        if equal.sum() == 0:
-            raise DataError(f"r2={self.r2}: no two labelled nodes have the same label, so there is no positive pair")
-        if different.sum() == 0 and self.r1 < 1:
-            raise DataError(f"r2={self.r2}, r1={self.r1}: all labels are the same, so there is no negative pair")
+        same = sizes**2 if self.contexts.self_pairs else sizes * (sizes - 1)
+        other = sizes * (len(members) - sizes)
+        if same.sum() == 0:
+            raise DataError(f"r2={r2}: no two labelled nodes have the same label, so there is no positive pair")
+        if other.sum() == 0 and self.contexts.r1 < 1:
+            raise DataError(f"r2={r2}, r1={self.contexts.r1}: all labels are the same, so there is no negative pair")
         class_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return _shares(equal), _shares(different), class_start, members.astype(np.int64)
+        return LabelArrays(_cumulative_shares(same), _cumulative_shares(other), class_start, members.astype(np.int64))
 
 
-def check_context_parameters(
-    r1: float, r2: float, q: int, d: int, self_pairs: bool, node2vec_p: float = 1.0, node2vec_q: float = 1.0
-) -> None:
-    """Raise ``ParameterError`` for a value that Algorithm 1 cannot work with."""
-    if not 0 < r1 <= 1:
-        raise ParameterError(f"r1={r1!r}; the probability of a positive pair is in (0, 1]")
-    if not 0 <= r2 <= 1:
-        raise ParameterError(f"r2={r2!r}; the probability of a pair from the graph is in [0, 1]")
-    if int(q) != q or q < 1 or (q < 2 and not self_pairs):
-        raise ParameterError(f"q={q!r}; a walk has a whole number of nodes, two at least without self pairs")
-    if int(d) != d or d < 1 or (d < 2 and not self_pairs):
-        raise ParameterError(f"d={d!r}; pairs have |j - k| < d, so d is 2 at least, or 1 for self pairs alone")
-    for name, value in (("node2vec_p", node2vec_p), ("node2vec_q", node2vec_q)):
-        if not 0 < value < np.inf:
-            raise ParameterError(f"{name}={value!r}; it is a positive number")
+def empty_pairs(size: int) -> Pairs:
+    """Return memory for so many pairs."""
+    i, c = np.empty(size, np.int64), np.empty(size, np.int64)
+    return Pairs(i, c, np.empty(size, np.int8), np.empty(size, np.float32))
 
 
-def _shares(mass: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _cumulative_shares(mass: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     total = mass.sum()
     return np.cumsum(mass) / total if total else np.ones_like(mass)
 

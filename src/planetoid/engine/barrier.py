@@ -14,30 +14,16 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from planetoid.errors import ParameterError
+from planetoid.engine.compiling import exact
 
-__all__ = ["barrier", "new_barrier", "resolve_n_jobs", "run_in_step"]
+__all__ = ["barrier", "new_barrier", "run_in_step"]
 
 SPINS_BEFORE_YIELD = 2000
 _sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None
-
-
-def resolve_n_jobs(n_jobs: int | None) -> int:
-    """Return how many threads to use: -1 is one a core; never more than there are cores.
-
-    More threads than cores would only wait for each other, and the result does
-    not depend on their number.
-    """
-    if n_jobs is None:
-        n_jobs = 1
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0 or n_jobs < -1:
-        raise ParameterError(f"n_jobs={n_jobs!r}; it is a positive number of threads, or -1 for one a core")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores if n_jobs == -1 else min(int(n_jobs), cores)
 
 
 def run_in_step(task: Callable[..., Any], n_threads: int, *arguments: Any) -> None:
@@ -83,18 +69,18 @@ def _element(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 if _sched_yield is not None:
 
-    @njit
+    @exact
     def _give_way() -> None:
         _sched_yield()
 
 else:
 
-    @njit
+    @exact
     def _give_way() -> None:
         pass
 
 
-@njit
+@exact
 def barrier(counters: Any, n_threads: Any) -> None:
     """Wait until all threads are here."""
     if n_threads == 1:

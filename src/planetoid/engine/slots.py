@@ -1,0 +1,81 @@
+"""Drawing a batch of training: each slot is a random walk with its negatives, or a row of label pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planetoid.engine.arrays import Batch, Integers, LabelArrays, Nodes, Rules, Sampling
+from planetoid.engine.compiling import exact
+from planetoid.engine.draws import ZERO, label_centre, label_context, negative, start_of_walk, walk, window
+from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, SHARED_NEGATIVES, WALKS, bits_at, key_of, unit
+
+__all__ = ["draw_slots"]
+
+
+@exact
+def copy(source: Nodes, first: np.int64, last: np.int64, target: Nodes, count: np.int64) -> np.int64:
+    """Append part of a list to another that has ``count`` entries; return how many it has then."""
+    for k in range(first, last):
+        target[count + k - first] = source[k]
+    return count + last - first
+
+
+@exact
+def contexts_in_walk(
+    path: Nodes, length: np.int64, d: np.int64, self_pairs: bool, shared: Nodes, contexts: Nodes, n_positive: Integers
+) -> None:
+    """List the contexts of every position of a walk: the positions around it, then the shared negatives."""
+    for j in range(length):
+        low, high = window(j, length, d)
+        count = copy(path, low, j + self_pairs, contexts[j], ZERO)
+        n_positive[j] = copy(path, j + 1, high, contexts[j], count)
+        copy(shared[j], ZERO, shared.shape[1], contexts[j], n_positive[j])
+
+
+@exact
+def draw_label_pairs(
+    key: np.uint64, r1: float, labels: LabelArrays, self_pairs: bool, n_contexts: np.int64, path: Nodes,
+    contexts: Nodes, n_positive: Integers,
+) -> None:  # fmt: skip
+    """Draw a row of label pairs: at each position gamma, a centre, and contexts of the kind that gamma asks for."""
+    for j in range(len(path)):
+        counter = j * (n_contexts + 4)
+        gamma = 1 if unit(bits_at(key, counter)) < r1 else -1
+        centre = label_centre(key, counter + 1, gamma, labels, self_pairs)
+        path[j] = centre.node
+        n_positive[j] = n_contexts if gamma > 0 else 0
+        for x in range(n_contexts):
+            contexts[j, x] = label_context(key, counter + 3 + x, centre, labels.members)
+
+
+@exact
+def draw_slots(
+    first: np.int64, last: np.int64, index: np.int64, sampling: Sampling, rules: Rules, batch: Batch
+) -> None:
+    """Draw a range of slots; slot 0 of the batch has number ``index`` in the whole training."""
+    seed, n_nodes, self_pairs = sampling.seed, sampling.n_nodes, sampling.self_pairs
+    n_shared, n_own = rules.n_shared, rules.n_own
+    for b in range(first, last):
+        shared = batch.shared_negatives[b // rules.group]
+        if b % rules.group == 0:
+            key = key_of(seed, SHARED_NEGATIVES, (index + b) // rules.group)
+            for j in range(len(shared)):
+                for x in range(n_shared):
+                    shared[j, x] = negative(key, j * n_shared + x, n_nodes)
+        path, contexts, n_positive = batch.paths[b], batch.contexts[b], batch.n_positive[b]
+        key = key_of(seed, WALKS, index + b)
+        if unit(bits_at(key, KIND)) < sampling.r2:
+            start = start_of_walk(seed, index + b, sampling.starts)
+            length = walk(path, key, start, sampling.graph, sampling.node2vec)
+            contexts_in_walk(path, length, sampling.d, self_pairs, shared, contexts, n_positive)
+            key = key_of(seed, NEGATIVES, index + b)
+            for j in range(length):
+                for x in range(n_own):
+                    contexts[j, n_positive[j] + x] = negative(key, j * n_own + x, n_nodes)
+            batch.is_walk[b], batch.lengths[b] = True, length
+        else:
+            key = key_of(seed, LABEL_PAIRS, index + b)
+            draw_label_pairs(
+                key, sampling.r1, sampling.labels, self_pairs, rules.n_label, path, contexts, n_positive
+            )
+            batch.is_walk[b], batch.lengths[b] = False, len(path)
