@@ -9,8 +9,8 @@ from planetoid.engine import ContextSampler, SkipGram
 from planetoid.engine.loops import sigmoids
 from planetoid.engine.on_device import DeviceSkipGram, gradient_step
 from planetoid.engine.skipgram import new_tables
-from planetoid.engine.threads import resolve_n_jobs
 from planetoid.errors import ParameterError
+from planetoid.utils.threads import resolve_n_jobs
 
 
 def random_graph(n=60, m=150, seed=0, weighted=False, directed=False) -> pl.Graph:

@@ -17,9 +17,9 @@ import numpy as np
 from tests.models.conftest import Small
 
 import planetoid as pl
+from planetoid.engine.sampler import ContextSampler
 from planetoid.models import inductive_network  # noqa: F401  # torch, before the forks
 from planetoid.training import context_loss, supervised_loss, trainer  # noqa: F401
-from planetoid.training.sampling import new_sampler
 
 SETTINGS = {
     "PlanetoidT": {"training__pretrain": 30, "training__steps": 40},
@@ -82,7 +82,7 @@ def wait(child, seconds):
 def warm_up(data):
     """Compile the kernels here, where every fork finds them; torch must not have run before a fork."""
     pl.GraphEmbedding(dimension=8, pretrain=1).fit(None, data.y, graph=data.graph)
-    new_sampler(data.graph, pl.Contexts(r2=0.9, self_pairs=True), data.y).draw_walks(4)
+    ContextSampler(data.graph, pl.Contexts(r2=0.9, self_pairs=True), data.y).draw_walks(4)
 
 
 def main(name, n_kills, where):

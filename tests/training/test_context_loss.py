@@ -6,13 +6,13 @@ import torch
 from tests.training.finite_differences import check_gradient, numbers
 
 import planetoid as pl
+from planetoid.engine.sampler import ContextSampler
 from planetoid.models.inductive_network import InductiveNetwork
 from planetoid.training.batches import FeatureRows
 from planetoid.training.context_loss import EncoderContextLoss, context_loss_on_device
 from planetoid.training.layers import SparseParameter
 from planetoid.training.optimizers import NamedOptimizer
 from planetoid.training.randomness import StepRandom
-from planetoid.training.sampling import new_sampler
 
 ROWS, FEATURES, DIMENSION, CLASSES = 6, 5, 4, 3
 Y = torch.arange(ROWS) % CLASSES
@@ -28,7 +28,7 @@ def new_loss(network, w, *, prefetch=False, n_pretrain=0):
     graph = pl.Graph.from_edges(range(ROWS), [1, 2, 3, 4, 5, 0])
     contexts = pl.Contexts(r1=0.5, r2=0.7, q=4, d=3, self_pairs=True)
     return EncoderContextLoss(
-        new_sampler(graph, contexts, np.array([0, 1, 0, 1, -1, -1])),
+        ContextSampler(graph, contexts, np.array([0, 1, 0, 1, -1, -1])),
         FeatureRows(np.random.default_rng(0).normal(size=(ROWS, FEATURES))),
         np.ones(ROWS, dtype=bool),
         network.encode,

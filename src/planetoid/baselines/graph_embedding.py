@@ -13,11 +13,11 @@ from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
+from planetoid.engine.sampler import ContextSampler
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import Record
-from planetoid.training.sampling import new_sampler
 from planetoid.utils.progress import progress
 
 __all__ = ["GraphEmbedding"]
@@ -138,7 +138,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         e, w = new_tables(graph.n_nodes, self.dimension, self._seed, self.directory)
         if graph.n_edges == 0:
             return e
-        sampler = new_sampler(graph, self.contexts, seed=self._seed)
+        sampler = ContextSampler(graph, self.contexts, seed=self._seed)
         skipgram = SkipGram(
             sampler, e, w, learning_rate=self.context_learning_rate, negatives=self.negatives, n_jobs=self.n_jobs
         )

@@ -19,7 +19,6 @@ from planetoid.search_space import Categorical, Float, Int, SearchSpace
 from planetoid.training.calibration import MIN_LABELS
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.modules import DEVICE, module_tensors
-from planetoid.training.sampling import new_sampler
 from planetoid.training.settings import Network, Training
 from planetoid.utils.hashing import sha256_of_arrays
 
@@ -104,7 +103,9 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
                     stacklevel=6,
                 )
             r2 = 1.0
-        return new_sampler(data.graph, self.contexts.replace(r2=r2), data.y, seed=self._seed)
+        from planetoid.engine.sampler import ContextSampler
+
+        return ContextSampler(data.graph, self.contexts.replace(r2=r2), data.y, seed=self._seed)
 
     def _weight_decay(self, data: Dataset) -> float:
         """Return the weight decay; ``"auto"`` is small where there are many classes."""

@@ -15,7 +15,6 @@ from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.estimator import Probabilities
 from planetoid.graph import Graph
 from planetoid.training.modules import choose_device
-from planetoid.training.sampling import new_sampler
 from planetoid.utils.seeds import new_seed
 
 if TYPE_CHECKING:
@@ -84,7 +83,9 @@ def _learn_tables(model: TableModel, graph: Graph, fitted_row: Rows, order: Rows
     tables.e[n_fitted:][~graph.connected()[order[n_fitted:]]] = 0.0
     if n_fitted == graph.n_nodes or graph.n_edges == 0:
         return tables
-    sampler = new_sampler(graph.subgraph(graph.node_ids[order]), model.contexts.replace(r2=1.0), seed=seed)
+    from planetoid.engine.sampler import ContextSampler
+
+    sampler = ContextSampler(graph.subgraph(graph.node_ids[order]), model.contexts.replace(r2=1.0), seed=seed)
     skipgram = SkipGram(
         sampler, tables.e, tables.w, learning_rate=plan.context_learning_rate, frozen=n_fitted, n_jobs=model.n_jobs
     )

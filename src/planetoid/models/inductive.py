@@ -243,10 +243,10 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         import torch
         from torch import nn
 
-        from planetoid.engine.threads import resolve_n_jobs
         from planetoid.training.context_loss import EncoderContextLoss
         from planetoid.training.layers import SparseParameter
         from planetoid.training.optimizers import NamedOptimizer
+        from planetoid.utils.threads import resolve_n_jobs
 
         sampler = self._sampler(data)
         if sampler is None:

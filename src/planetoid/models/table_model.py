@@ -111,7 +111,7 @@ class TableModel(PlanetoidBase):
             return None
         plan = self.training
 
-        def skipgram(learning_rate: float, final_rate: float | None = None) -> SkipGram:
+        def skipgram(learning_rate: float, final_rate: float | None = None) -> SkipGram | DeviceSkipGram:
             if e.device.type != "cpu":
                 return DeviceSkipGram(
                     sampler, e, w, learning_rate=learning_rate, final_rate=final_rate, n_jobs=self.n_jobs

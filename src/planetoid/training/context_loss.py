@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from planetoid.engine.arrays import Pairs
+from planetoid.engine.on_device import DeviceSkipGram, context_loss_on_device
 from planetoid.engine.pair_kernels import loss_of_pairs
-from planetoid.engine.sampler import ContextSampler, Pairs
+from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.skipgram import SkipGram
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.layers import SparseParameter
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["EncoderContextLoss", "PairBatch", "TableContextLoss"]
 
 Indices = npt.NDArray[np.int64]
+AnySkipGram: TypeAlias = SkipGram | DeviceSkipGram
 
 
 class TableContextLoss(Loss):
@@ -51,7 +54,9 @@ class TableContextLoss(Loss):
 
     name = "context_loss"
 
-    def __init__(self, pretraining: SkipGram, joint: SkipGram, w: torch.Tensor, *, pretrain: float, walks: int) -> None:
+    def __init__(
+        self, pretraining: AnySkipGram, joint: AnySkipGram, w: torch.Tensor, *, pretrain: float, walks: int
+    ) -> None:
         self.pretraining, self.joint, self.w = pretraining, joint, w
         self.n_pretrain = pretraining.n_batches(pretrain * len(w)) if pretrain > 0 else 0
         self.batches_per_step = joint.n_batches(walks)
@@ -218,13 +223,6 @@ class EncoderContextLoss(Loss):
             self.w.copy_(state["w"])
         self.encoder_optimizer.restore(without_prefix("encoder.", state))
         self.context_optimizer.restore(without_prefix("contexts.", state))
-
-
-def context_loss_on_device(
-    e_rows: torch.Tensor, w_rows: torch.Tensor, gamma: torch.Tensor, weight: torch.Tensor
-) -> torch.Tensor:
-    """Return the sum of -weight log sigma(gamma w . e) over pairs of rows, in torch."""
-    return -(weight * functional.logsigmoid(gamma * (e_rows * w_rows).sum(dim=1))).sum()
 
 
 class _PairLoss(torch.autograd.Function):
