@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from planetoid.cli.choosing import LARGE
+from planetoid.cli.method_choice import LARGE
 from tests.docs.blocks import LANGUAGES, blocks_of, difference
 
 import planetoid as pl
