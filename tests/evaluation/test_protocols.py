@@ -158,11 +158,6 @@ def test_several_processes_give_the_same_metrics(data):
     assert kept == [(60, 3)] * 6
 
 
-def test_an_error_in_another_process_keeps_its_type(data):
-    with pytest.raises(ParameterError, match="LabelPropagation has no parameter 'depth'"):
-        evaluate(["lp"], data, protocol=Protocol(**SMALL), parameters={"lp": {"depth": 1}}, jobs=2)
-
-
 def test_the_same_seed_gives_the_same_metrics(data):
     first, second = (evaluate(["lp"], data, protocol=Protocol(**SMALL), seeds=[1])[0] for _ in range(2))
     assert first.metrics == second.metrics

@@ -17,7 +17,7 @@ def slow_if_first(task):
 
 def refuse(task):
     if task == 1:
-        raise DataError(f"task {task} is wrong")
+        raise DataError(f"task {task} is wrong", path="labels.csv", line=7)
     time.sleep(600)  # nobody may wait for this one
 
 
@@ -47,8 +47,9 @@ def test_one_job_runs_lazily_in_this_process():
 
 
 def test_an_error_terminates_the_other_tasks():
-    with pytest.raises(DataError, match="task 1 is wrong"):
+    with pytest.raises(DataError, match="task 1 is wrong") as caught:
         list(each(refuse, [1, 2, 3], jobs=2))
+    assert (str(caught.value.path), caught.value.line) == ("labels.csv", 7)  # its fields come through
     assert not multiprocessing.active_children()
 
 
