@@ -117,6 +117,7 @@ class PoissonLearning(Propagation):
         self.class_prior = class_prior
 
     def _fit(self, data: Dataset) -> Probabilities:
+        correction = self._correction(data)
         adjacency = symmetric_adjacency(data.graph)
         degrees = strengths(adjacency)
         volume = degrees + mean_weight(adjacency)
@@ -132,7 +133,7 @@ class PoissonLearning(Propagation):
         scores = self._solve(System(adjacency, degrees, labels, free))
         scores -= _weighted_means(scores, components, volume)[components]
         scores[~solved] = 0.0
-        self.scores_ = scores * self._correction(data)
+        self.scores_ = scores * correction
         return _softmax(_standardized(self.scores_, np.where(solved, volume, 0.0)), counts[components] > 0)
 
     def _correction(self, data: Dataset) -> Matrix:
