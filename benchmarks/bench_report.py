@@ -90,15 +90,15 @@ def frames(path: Path, count: int, density: int) -> dict[str, float] | None:
         gaps, drawing = running.execute_async_script(PAN, count)
     finally:
         running.quit()
-    told = {
+    frame_times = {
         "frame_ms_median": round(median(gaps), 1),
         "frame_ms_95th": round(float(np.percentile(gaps, 95)), 1),
         "draw_ms_median": round(median(drawing), 1),
         "draw_ms_95th": round(float(np.percentile(drawing, 95)), 1),
         "load": round(os.getloadavg()[0], 1),
     }
-    print(f"  pixels x {density}: " + ", ".join(f"{name} {value}" for name, value in told.items()))
-    return told
+    print(f"  pixels x {density}: " + ", ".join(f"{name} {value}" for name, value in frame_times.items()))
+    return frame_times
 
 
 def main() -> None:
@@ -128,7 +128,9 @@ def main() -> None:
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     runs = [
-        [told["frame_ms_95th"] for told in some if told] for row in rows.values() for some in row["frames"].values()
+        [frame_times["frame_ms_95th"] for frame_times in some if frame_times]
+        for row in rows.values()
+        for some in row["frames"].values()
     ]
     if rows["cora"]["seconds"] > CORA_SECONDS or any(median(some) > SLOW_FRAME_MS for some in runs if some):
         sys.exit("too slow")

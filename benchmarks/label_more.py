@@ -2,7 +2,7 @@
 
     python benchmarks/label_more.py [--splits 5]
 
-Every split starts with 10 labels a class; four rounds add 35 each. Accuracy is on
+Every split starts with 10 labels per class; four rounds add 35 each. Accuracy is on
 1,000 test papers that are never asked about. Results go to
 ``benchmarks/results/label_more.json``.
 """

@@ -34,16 +34,16 @@ def protocol(data, **given):
 
 def test_figures_are_those_of_the_evaluation(files, data, done):
     result = done("evaluate", *files.all(), "--method", "lp,feat", "--splits", "2", *ONE, "--json", "--quiet")
-    told = json.loads(result.stdout)
+    printed = json.loads(result.stdout)
     assert result.stderr == ""
-    assert [row["method"] for row in told["methods"]] == ["lp", "feat"]
-    assert told["classes"] == ["art", "biology", "chess"]
+    assert [row["method"] for row in printed["methods"]] == ["lp", "feat"]
+    assert printed["classes"] == ["art", "biology", "chess"]
     runs = [run_once("lp", data, protocol(data), seed) for seed in (0, 1)]
     accuracies = [run.result.metrics["accuracy"] for run in runs]
-    assert told["methods"][0]["accuracy"]["mean"] == pytest.approx(np.mean(accuracies))
-    assert told["methods"][0]["accuracy"]["sd"] == pytest.approx(np.std(accuracies, ddof=1))
-    assert all(entry["n_train"] == 27 and entry["n_test"] == 9 for entry in told["results"])
-    for row in told["methods"]:
+    assert printed["methods"][0]["accuracy"]["mean"] == pytest.approx(np.mean(accuracies))
+    assert printed["methods"][0]["accuracy"]["sd"] == pytest.approx(np.std(accuracies, ddof=1))
+    assert all(entry["n_train"] == 27 and entry["n_test"] == 9 for entry in printed["results"])
+    for row in printed["methods"]:
         matrix = np.array(row["confusion"])
         assert matrix.sum() == 18
         assert matrix.trace() / 18 == pytest.approx(row["accuracy"]["mean"])
@@ -88,12 +88,12 @@ def test_sizes_of_splits(data):
     assert protocol(data, new_nodes=True).setting == "unseen"
     split = held.draw(data, seed=3)
     assert (len(split.train), len(split.val), len(split.test)) == (18, 9, 9)
-    for given, told in (
+    for given, printed in (
         ({"train_share": 0.5, "per_class": 5}, "mutually exclusive"),
         ({"train_share": 1.5}, r"--train-share must be a number in \(0, 1\), got 1.5"),
         ({"hold_out": 0.0}, r"--hold-out must be a number in \(0, 1\), got 0.0"),
     ):
-        with pytest.raises(ParameterError, match=told):
+        with pytest.raises(ParameterError, match=printed):
             protocol(data, **given)
     with pytest.raises(DataError, match="--per-class 13: class 'art' has only 12 labels"):
         protocol(data, per_class=13)
@@ -108,10 +108,10 @@ def test_a_class_with_one_label_is_trained_on(files, tmp_path, done):
         tmp_path / "l.csv", index=False
     )
     command = ["evaluate", "--edges", files.edges, "--labels", tmp_path / "l.csv", "--method", "lp", "--json"]
-    told = json.loads(done(*command, *ONE).stdout)
-    assert {entry["n_train"] for entry in told["results"]} == {5}
-    assert [row["count"] for row in told["methods"][0]["per_class"]] == [5, 5, 0]
-    assert told["methods"][0]["per_class"][2]["accuracy"] is None
+    printed = json.loads(done(*command, *ONE).stdout)
+    assert {entry["n_train"] for entry in printed["results"]} == {5}
+    assert [row["count"] for row in printed["methods"][0]["per_class"]] == [5, 5, 0]
+    assert printed["methods"][0]["per_class"][2]["accuracy"] is None
 
 
 def test_new_nodes_are_removed_from_the_graph(files, done, refused):
@@ -122,14 +122,14 @@ def test_new_nodes_are_removed_from_the_graph(files, done, refused):
 
 def test_settings_reach_the_methods(files, done):
     command = ["evaluate", *files.all(), "--method", "feat,lp", "--splits", "1", *ONE, "--json"]
-    told = json.loads(done(*command, "--set", "max_iter=77", "--set", "feat.C=3").stdout)
-    feat, lp = (entry["parameters"] for entry in told["results"])
+    printed = json.loads(done(*command, "--set", "max_iter=77", "--set", "feat.C=3").stdout)
+    feat, lp = (entry["parameters"] for entry in printed["results"])
     assert (feat["max_iter"], feat["C"], lp["max_iter"]) == (77, 3, 77)
 
 
 def test_auto_evaluates_what_fit_would_choose(files, done):
-    told = json.loads(done("evaluate", *files.words(), "--splits", "1", *ONE, "--json").stdout)
-    assert [row["method"] for row in told["methods"]] == ["feat"]
+    printed = json.loads(done("evaluate", *files.words(), "--splits", "1", *ONE, "--json").stdout)
+    assert [row["method"] for row in printed["methods"]] == ["feat"]
 
 
 def test_confusion_and_calibration_by_hand():
@@ -161,13 +161,13 @@ def test_the_fastest_of_the_best_is_recommended():
 
 def test_compare_ranks_suitable_methods_and_says_why_others_are_excluded(files, done):
     command = ["compare", *files.graph(), "--splits", "2", "--method", "lp,mad,lgc,feat,planetoid-t", *ONE]
-    told = json.loads(done(*command, "--json").stdout)
-    accuracies = [entry["accuracy"]["mean"] for entry in told["ranking"]]
+    printed = json.loads(done(*command, "--json").stdout)
+    accuracies = [entry["accuracy"]["mean"] for entry in printed["ranking"]]
     assert accuracies == sorted(accuracies, reverse=True)
-    assert {entry["method"] for entry in told["ranking"]} == {"lp", "mad", "lgc"}
-    assert set(told["excluded"]) == {"feat", "planetoid-t"}
-    assert told["recommended"] in ("lp", "mad", "lgc")
-    assert told["failed"] == {}
+    assert {entry["method"] for entry in printed["ranking"]} == {"lp", "mad", "lgc"}
+    assert set(printed["excluded"]) == {"feat", "planetoid-t"}
+    assert printed["recommended"] in ("lp", "mad", "lgc")
+    assert printed["failed"] == {}
     text = done(*command).stdout
     assert "excluded: feat, planetoid-t (requires features)" in text
     assert "Recommended: " in text
@@ -186,9 +186,9 @@ def test_a_failure_does_not_end_the_comparison(files, done, refused, monkeypatch
     result = done(*command, "--method", "lp,mad")
     assert "mad failed: ZeroDivisionError: of its own" in result.stdout
     assert "Recommended: lp" in result.stdout
-    told = json.loads(done(*command, "--method", "lp,mad", "--json").stdout)
-    assert set(told["failed"]) == {"mad"}
-    assert [entry["method"] for entry in told["ranking"]] == ["lp"]
+    printed = json.loads(done(*command, "--method", "lp,mad", "--json").stdout)
+    assert set(printed["failed"]) == {"mad"}
+    assert [entry["method"] for entry in printed["ranking"]] == ["lp"]
     monkeypatch.setattr(measurement, "run_once", lambda *_: pl.Graph.of(3))
     assert "lp failed on split 0" in refused("evaluate", *files.graph(), "--splits", "1", "--method", "lp", *ONE)
 
@@ -212,8 +212,8 @@ def test_ctrl_c_shows_what_was_finished(files, invoke, monkeypatch, command):
     assert result.stderr.endswith("interrupted\n")
     assert "feat" in result.stdout
     assert "lp" in result.stdout
-    told = json.loads(invoke(command, *files.all(), "--method", "feat,lp", "--splits", "2", *ONE, "--json").stdout)
-    rows = told["ranking" if command == "compare" else "methods"]
+    printed = json.loads(invoke(command, *files.all(), "--method", "feat,lp", "--splits", "2", *ONE, "--json").stdout)
+    rows = printed["ranking" if command == "compare" else "methods"]
     assert {entry["method"]: entry["splits"] for entry in rows} == {"feat": 2, "lp": 1}
 
 
@@ -243,6 +243,6 @@ def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command):
 
 def test_planetoid_runs_in_a_comparison(files, done):
     command = ["compare", *files.all(), "--method", "planetoid-t", "--splits", "1", *ONE, *QUICK, "--json"]
-    told = json.loads(done(*command, "--hold-out", "0.1").stdout)
-    assert told["recommended"] == "planetoid-t"
-    assert Protocol(split="rate", rate=0.8, validation=True).in_words() == told["protocol"]
+    printed = json.loads(done(*command, "--hold-out", "0.1").stdout)
+    assert printed["recommended"] == "planetoid-t"
+    assert Protocol(split="rate", rate=0.8, validation=True).in_words() == printed["protocol"]

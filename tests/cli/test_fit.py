@@ -85,14 +85,14 @@ def test_summary_as_json(files, done, tmp_path):
     command = ["fit", *files.all(), "--method", "lp", "--validation", files.validation, "--out", tmp_path / "m"]
     result = done(*command, "--json", "--quiet")
     assert result.stderr == ""
-    told = json.loads(result.stdout)
-    assert told["method"] == "lp"
-    assert told["labels"] == 36
-    assert told["validation"] == 40
+    printed = json.loads(result.stdout)
+    assert printed["method"] == "lp"
+    assert printed["labels"] == 36
+    assert printed["validation"] == 40
     truth = pd.read_csv(files.validation).set_index("id").label
     predicted = predictions(done, tmp_path / "m", tmp_path / "p.csv").label[truth.index]
-    assert told["validation_accuracy"] == pytest.approx((predicted == truth).mean())
-    assert told["early_stopping"] is False
+    assert printed["validation_accuracy"] == pytest.approx((predicted == truth).mean())
+    assert printed["early_stopping"] is False
 
 
 def test_held_out_labels_are_not_learned_from(files, done, tmp_path):
@@ -106,8 +106,8 @@ def test_held_out_labels_are_not_learned_from(files, done, tmp_path):
 
 
 def test_early_stopping_uses_the_validation_labels(files, done, tmp_path):
-    told = done("fit", *files.all(), *QUICK, "--hold-out", "0.3", "--out", tmp_path / "m").stdout
-    assert "used for early stopping" in told
+    printed = done("fit", *files.all(), *QUICK, "--hold-out", "0.3", "--out", tmp_path / "m").stdout
+    assert "used for early stopping" in printed
     assert any("val_accuracy" in record for record in pl.load(tmp_path / "m").history_)
 
 
@@ -135,9 +135,9 @@ def test_seed_settings_and_preset_reach_the_method(files, done, refused, tmp_pat
 def test_auto_chooses_by_what_there_is(files, done, tmp_path, given, method):
     quick = QUICK if method != "feat" else ()
     result = done("fit", *getattr(files, given)(), *quick, "--out", tmp_path / "m", "--json")
-    told = json.loads(result.stdout)
-    assert told["method"] == method
-    assert told["reason"] in result.stderr
+    printed = json.loads(result.stdout)
+    assert printed["method"] == method
+    assert printed["reason"] in result.stderr
     assert pl.load(tmp_path / "m").node_ids_.to_numpy()[0].startswith("paper_")
 
 
@@ -206,8 +206,8 @@ def test_nothing_appears_when_the_record_cannot_be_written(files, refused, tmp_p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("planetoid.persistence.write_record", full)
-    told = refused("fit", *files.graph(), "--method", "lp", "--out", tmp_path / "m")
-    assert told == f"{tmp_path / 'm'}: cannot write the model: No space left on device"
+    printed = refused("fit", *files.graph(), "--method", "lp", "--out", tmp_path / "m")
+    assert printed == f"{tmp_path / 'm'}: cannot write the model: No space left on device"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -229,8 +229,8 @@ def test_no_room_for_the_file(files, models, tmp_path, command):
 
 def test_an_error_in_a_file_names_the_line(files, refused, tmp_path):
     (tmp_path / "e.csv").write_text('source,target\na,b\n"c,d\n')
-    told = refused("fit", "--edges", tmp_path / "e.csv", "--labels", files.labels, "--out", tmp_path / "m")
-    assert "e.csv, line 3: a quote is not closed" in told
+    printed = refused("fit", "--edges", tmp_path / "e.csv", "--labels", files.labels, "--out", tmp_path / "m")
+    assert "e.csv, line 3: a quote is not closed" in printed
     (tmp_path / "l.csv").write_text("id,kind,group\na,x,1\nb,y,2\n")
-    told = refused("fit", "--edges", files.edges, "--labels", tmp_path / "l.csv", "--out", tmp_path / "m")
-    assert "--label-column" in told
+    printed = refused("fit", "--edges", files.edges, "--labels", tmp_path / "l.csv", "--out", tmp_path / "m")
+    assert "--label-column" in printed

@@ -60,10 +60,10 @@ def test_stdout_is_csv_and_nothing_else(models, done):
 
 
 def test_json_is_a_summary_or_the_rows(models, done, tmp_path):
-    told = json.loads(done("predict", models("lp"), "--out", tmp_path / "p.csv", "--json").stdout)
-    assert told["method"] == "lp"
-    assert told["rows"] == 240
-    assert sum(told["labels"].values()) == 240
+    printed = json.loads(done("predict", models("lp"), "--out", tmp_path / "p.csv", "--json").stdout)
+    assert printed["method"] == "lp"
+    assert printed["rows"] == 240
+    assert sum(printed["labels"].values()) == 240
     rows = [json.loads(line) for line in done("predict", models("lp"), "--json").stdout.splitlines()]
     assert len(rows) == 240
     assert list(rows[0]) == COLUMNS
@@ -82,8 +82,8 @@ def test_some_fitted_nodes(models, done, refused, tmp_path):
     lines = done("predict", models("lp"), "--nodes", tmp_path / "ids.txt").stdout.splitlines()
     assert [line.split(",")[0] for line in lines[1:]] == ["paper_17", "paper_4"]
     (tmp_path / "ids.txt").write_text("paper_17\npaper_999\n")
-    told = refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
-    assert told.endswith("ids.txt, line 2: the model has no node 'paper_999' (1 of 2 are unknown)")
+    printed = refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
+    assert printed.endswith("ids.txt, line 2: the model has no node 'paper_999' (1 of 2 are unknown)")
     (tmp_path / "ids.txt").write_text("\n")
     assert "lists no nodes" in refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
 
@@ -163,11 +163,11 @@ def test_memory_does_not_grow_with_the_rows(models, files, tmp_path):
 def test_a_missing_column_is_named(models, files, refused, new, tmp_path):
     frame = pd.read_csv(new / "new.csv")
     frame.drop(columns="w17").to_csv(tmp_path / "new.csv", index=False)
-    told = refused("predict", models("feat"), "--features", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
-    assert told == f"{tmp_path / 'new.csv'}: 1 feature column is missing: 'w17'; the model was fitted on 60 features"
+    printed = refused("predict", models("feat"), "--features", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert printed == f"{tmp_path / 'new.csv'}: 1 feature column is missing: 'w17'; the model was fitted on 60 features"
     frame.drop(columns=[f"w{k}" for k in range(10, 15)]).to_csv(tmp_path / "new.csv", index=False)
-    told = refused("predict", models("feat"), "--features", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
-    assert "5 feature columns are missing: 'w10', 'w11', 'w12' and 2 more" in told
+    printed = refused("predict", models("feat"), "--features", tmp_path / "new.csv", "--out", tmp_path / "p.csv")
+    assert "5 feature columns are missing: 'w10', 'w11', 'w12' and 2 more" in printed
     assert not (tmp_path / "p.csv").exists()
 
 
@@ -191,10 +191,10 @@ def test_columns_that_are_no_features_are_ignored(models, done, refused, new, tm
 
 
 def test_a_transductive_model_says_what_to_do_instead(models, refused, new):
-    told = refused("predict", models("lp"), "--features", new / "new.csv")
-    assert "the model is lp, which is transductive: it labels only the 240 nodes it was fitted on" in told
-    assert "omit --features" in told
-    assert "--new-nodes or one of planetoid-i, feat" in told
+    printed = refused("predict", models("lp"), "--features", new / "new.csv")
+    assert "the model is lp, which is transductive: it labels only the 240 nodes it was fitted on" in printed
+    assert "omit --features" in printed
+    assert "--new-nodes or one of planetoid-i, feat" in printed
 
 
 def test_what_cannot_be_written_is_refused_before_the_work(models, refused, done, tmp_path, monkeypatch):
@@ -239,8 +239,8 @@ def test_no_half_file_is_left(models, refused, tmp_path, monkeypatch, error, suf
 
     monkeypatch.setattr("planetoid.cli.predict.BLOCK_ROWS", 100)
     monkeypatch.setattr(prediction_files.PredictionTable, "rows", fails)
-    told = refused("predict", models("lp"), "--out", tmp_path / f"p.{suffix}")
-    assert told.endswith(
+    printed = refused("predict", models("lp"), "--out", tmp_path / f"p.{suffix}")
+    assert printed.endswith(
         (f"{tmp_path}/p.{suffix}: cannot write the file: No space left on device", "line 70,000: broken")
     )
     assert len(calls) == 2
@@ -287,8 +287,8 @@ def test_a_reader_that_stops_early_is_no_error(models):
 
 def test_embeddings_of_fitted_nodes(models, files, done, tmp_path):
     model = pl.load(models("planetoid-i"))
-    told = json.loads(done("embed", models("planetoid-i"), "--out", tmp_path / "e.npz", "--json").stdout)
-    assert (told["rows"], told["dimension"]) == (240, 16)
+    printed = json.loads(done("embed", models("planetoid-i"), "--out", tmp_path / "e.npz", "--json").stdout)
+    assert (printed["rows"], printed["dimension"]) == (240, 16)
     with np.load(tmp_path / "e.npz") as arrays:
         assert arrays["ids"].tolist() == files.names.tolist()
         assert np.array_equal(arrays["embedding"], model.embedding_)
@@ -305,7 +305,7 @@ def test_embeddings_of_new_rows(models, done, refused, new, tmp_path):
     frame = pd.read_parquet(tmp_path / "e.parquet")
     assert frame.id.tolist() == ["n3", "n1", "n2"]
     assert np.allclose(frame.drop(columns="id"), pl.load(models("planetoid-i")).embedding_[[5, 3, 9]], atol=1e-5)
-    told = refused("embed", models("lp"), "--out", tmp_path / "x.npz")
-    assert "is a lp model, which has no embedding; planetoid-t, planetoid-i, planetoid-g" in told
-    told = refused("embed", models("planetoid-t"), "--features", new / "new.csv", "--out", tmp_path / "x.npz")
-    assert "the model is planetoid-t, which is transductive" in told
+    printed = refused("embed", models("lp"), "--out", tmp_path / "x.npz")
+    assert "is a lp model, which has no embedding; planetoid-t, planetoid-i, planetoid-g" in printed
+    printed = refused("embed", models("planetoid-t"), "--features", new / "new.csv", "--out", tmp_path / "x.npz")
+    assert "the model is planetoid-t, which is transductive" in printed

@@ -80,9 +80,9 @@ def difference(shown: str, printed: str) -> str | None:
     match = re.fullmatch("".join(texts), _flat(printed), flags=re.DOTALL)
     if match is None:
         return f"shown:\n{shown}\nprinted:\n{printed}"
-    for told, got in zip(numbers, match.groups(), strict=True):
-        if abs(told - _value(got)) > max(TOLERANCE * told, AT_LEAST) + 1e-9:
-            return f"shown {told}, printed {got}, in:\n{printed}"
+    for printed, got in zip(numbers, match.groups(), strict=True):
+        if abs(printed - _value(got)) > max(TOLERANCE * printed, AT_LEAST) + 1e-9:
+            return f"shown {printed}, printed {got}, in:\n{printed}"
     return None
 
 

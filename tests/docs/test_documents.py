@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from planetoid.cli.method_choice import LARGE
 from tests.docs.blocks import LANGUAGES, blocks_of, difference
 
 import planetoid as pl
 from planetoid.cli import main
+from planetoid.cli.method_choice import LARGE
 from planetoid.errors import PlanetoidWarning
 from planetoid.evaluation import what_it_uses
 
@@ -69,7 +69,7 @@ def test_code_in_documents_runs(document, request, monkeypatch):
         else:
             continue
         if block.output is not None:
-            assert not (told := difference(block.output, printed)), f"{block.place}: {told}"
+            assert not (printed := difference(block.output, printed)), f"{block.place}: {printed}"
 
 
 def run_python(block, namespace):
@@ -176,7 +176,7 @@ def test_the_command_reference_has_every_command():
 
 
 @pytest.mark.parametrize("document", ["docs/cli.md", "docs/choosing.md"])
-def test_the_rules_of_auto_are_told(document):
+def test_the_rules_of_auto_are_documented(document):
     text = (ROOT / document).read_text()
     assert "above two million nodes" in text
     assert LARGE == 2_000_000
