@@ -56,14 +56,14 @@ def test_no_record(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["not json", "{}", json.dumps({"facts": [1]}), json.dumps({"facts": [], "more": 1})])
-def test_a_damaged_record_is_told(record, tmp_path, damage):
+def test_a_damaged_record_is_an_error(record, tmp_path, damage):
     write_record(tmp_path, record)
     (tmp_path / "record.json").write_text(damage)
     with pytest.raises(DataError, match="the record of the fit is damaged"):
         read_record(tmp_path)
 
 
-def test_damaged_arrays_are_told(record, tmp_path):
+def test_damaged_arrays_are_an_error(record, tmp_path):
     write_record(tmp_path, record)
     (tmp_path / "record.safetensors").write_bytes(b"short")
     with pytest.raises(DataError, match="the record of the fit is damaged"):
