@@ -117,9 +117,7 @@ def test_a_class_with_one_label_is_trained_on(files, tmp_path, done):
 def test_new_nodes_are_removed_from_the_graph(files, done, refused):
     command = ["evaluate", *files.all(), "--new-nodes", "--splits", "1", *ONE]
     assert "unseen" in done(*command, "--method", "feat").stdout
-    assert "lp does not suit the data: it does not label new nodes" in refused(
-        *command, "--method", "lp"
-    )
+    assert "lp does not suit the data: it does not label new nodes" in refused(*command, "--method", "lp")
 
 
 def test_settings_reach_the_methods(files, done):
@@ -247,4 +245,4 @@ def test_planetoid_runs_in_a_comparison(files, done):
     command = ["compare", *files.all(), "--method", "planetoid-t", "--splits", "1", *ONE, *QUICK, "--json"]
     told = json.loads(done(*command, "--hold-out", "0.1").stdout)
     assert told["recommended"] == "planetoid-t"
-        assert Protocol(split="rate", rate=0.8, validation=True).in_words() == told["protocol"]
+    assert Protocol(split="rate", rate=0.8, validation=True).in_words() == told["protocol"]

@@ -235,7 +235,7 @@ def test_missing_folder(tmp_path):
 
 def test_a_file_instead_of_a_folder(tmp_path):
     (tmp_path / "model").write_text("")
-    with pytest.raises(DataError, match="a model is a folder with .* this is a file"):
+    with pytest.raises(DataError, match=r"a model is a folder with .* this is a file"):
         pl.load(tmp_path / "model")
 
 
