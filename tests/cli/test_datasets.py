@@ -76,7 +76,7 @@ def test_get_finds_what_is_here_already(invoke, data_root, tmp_path):
     assert str(folder) in invoke("info", "cora", "--root", folder).stdout
 
 
-def test_get_refuses_a_damaged_file(invoke, data_root, tmp_path):
+def test_a_damaged_file_is_an_error(invoke, data_root, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     for path in (data_root / "planetoid").glob("ind.cora.*"):
@@ -85,11 +85,11 @@ def test_get_refuses_a_damaged_file(invoke, data_root, tmp_path):
     (folder / "ind.cora.graph").write_bytes(b"something else")
     done = invoke("get", "cora", "--root", folder)
     assert done.exit_code == 2
-    assert "ind.cora.graph has the SHA-256" in done.stderr
+    assert "ind.cora.graph: the file has the SHA-256" in done.stderr
 
 
-def test_get_what_must_be_put_in_place_by_hand(invoke):
+def test_get_what_has_to_be_downloaded_by_hand(invoke):
     done = invoke("get", "diel")
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: diel is not on this machine")
+    assert done.stderr.startswith("error: diel was not found")
     assert done.stderr.count("\n") == 1

@@ -77,7 +77,7 @@ def test_rate_has_no_rounding_slip():
 
 @pytest.mark.parametrize("rate", [0, 1, -0.1, 2])
 def test_rate_must_be_a_share(rate):
-    with pytest.raises(ParameterError, match="rate="):
+    with pytest.raises(ParameterError, match="rate must be"):
         rate_split(Y, rate)
 
 
@@ -93,7 +93,7 @@ def test_no_label_at_all():
 
 
 def test_overlap_is_refused():
-    with pytest.raises(DataError, match="twice"):
+    with pytest.raises(DataError, match="duplicate row"):
         Split(np.array([1, 2]), np.array([2]), np.array([3]))
 
 

@@ -176,7 +176,7 @@ def test_print_tells_the_counts(loaded):
     assert repr(loaded["nell-0.1", "ind"]) == (
         "Dataset('nell-0.1', nodes=65,755, edges=125,775, features=5,414, classes=210)"
     )
-    assert "105 of them occur" in str(loaded["nell-0.1", "ind"])
+    assert "210, 105 with labels" in str(loaded["nell-0.1", "ind"])
 
 
 def test_truly_unseen(loaded):

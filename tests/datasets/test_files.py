@@ -117,7 +117,9 @@ def test_downloaded_file_with_another_checksum_is_refused(nowhere, made_up):
 def test_local_file_with_another_checksum_is_refused(tmp_path, made_up):
     for name in ("ind.made.x", "ind.made.y"):
         (tmp_path / name).write_bytes(b"tampered")
-    with pytest.raises(DataError, match=r"ind\.made\.x has the SHA-256 [0-9a-f]{12}\.\.\., but the authors' file has"):
+    with pytest.raises(
+        DataError, match=r"ind\.made\.x: the file has the SHA-256 [0-9a-f]{12}\.\.\., but the authors' file has"
+    ):
         find(root=tmp_path)
 
 
@@ -147,14 +149,14 @@ def test_members_of_the_archive_are_checked_and_kept(nowhere, made_up):
 
 def test_member_with_another_checksum_is_refused(nowhere, made_up):
     archive_of({"ind.made.x": b"tampered", "ind.made.y": b"second"}, made_up / "nell_data.tar.gz")
-    with pytest.raises(DataError, match=r"its ind\.made\.x is not the authors' file"):
+    with pytest.raises(DataError, match=r"ind\.made\.x in .* is not the authors' file"):
         find(archive=True)
     assert not list(nowhere.glob("*.tar.gz"))
 
 
 def test_archive_that_lacks_a_member(made_up):
     archive_of({"ind.made.x": b"first" * 1000}, made_up / "nell_data.tar.gz")
-    with pytest.raises(DataError, match=r"lacks ind\.made\.y"):
+    with pytest.raises(DataError, match=r"does not contain ind\.made\.y"):
         find(archive=True)
 
 
@@ -179,9 +181,9 @@ def test_every_file_of_the_authors_has_a_checksum(data_root):
 def test_names_and_options_that_do_not_exist():
     with pytest.raises(ParameterError, match=r"no data set 'corra'; the data sets are cora, citeseer"):
         pl.datasets.load("corra")
-    with pytest.raises(ParameterError, match="view='test'"):
+    with pytest.raises(ParameterError, match="got 'test'"):
         pl.datasets.load("cora", view="test")
-    with pytest.raises(ParameterError, match="run=3 means nothing for cora"):
+    with pytest.raises(ParameterError, match="run does not apply to cora, got 3"):
         pl.datasets.load("cora", run=3)
 
 

@@ -177,7 +177,7 @@ def test_lists_seeds_and_knobs():
     assert np.array_equal(one.y, again.y)
     assert one.graph != other.graph
     for name, value in (("scale", 0), ("purity", 2), ("coverage", 0), ("features_per_list", 0)):
-        with pytest.raises(ParameterError, match=f"{name}="):
+        with pytest.raises(ParameterError, match=f"{name} must be"):
             make_coordinate_lists(**{"scale": 0.001, name: value})
 
 

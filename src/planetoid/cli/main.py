@@ -15,6 +15,7 @@ from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, 
 from planetoid.cli.console import print_message
 from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
 from planetoid.errors import PlanetoidError
+from planetoid.utils.deferred import defer_module
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "run"]
 
 USER_ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is for unexpected errors
+HELP = {"-h", "--help"}
 
 
 class Commands(TyperGroup):
@@ -29,7 +31,8 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         ARGUMENTS.set(tuple(args))
-        _hide_types_of_flags(self, ctx)
+        if HELP & set(args):
+            _hide_types_of_flags(self, ctx)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
@@ -70,7 +73,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": sorted(HELP, key=len)},
 )
 app.command("check")(check.check)
 app.command("fit")(fit.fit)
@@ -110,4 +113,6 @@ def run() -> None:
     arguments = sys.argv[1:]
     if "--debug" in arguments:
         arguments = ["--debug", *(argument for argument in arguments if argument != "--debug")]
+    if {"fit", "report"} & set(arguments) and not HELP & set(arguments):
+        defer_module("scipy.stats")  # imported by scikit-learn, which takes a second, and used by few methods
     app(arguments, prog_name="planetoid")

@@ -1,4 +1,4 @@
-"""Which nodes a method may learn from, may look at, and is measured on."""
+"""Splits into training, validation and test nodes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError
 from planetoid.labels import is_unlabelled, mask_labels
+from planetoid.parameters import Integer, Real, check_parameters
 
 __all__ = ["Split", "planetoid_split", "rate_split"]
 
@@ -18,14 +19,14 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row numbers of labelled, validation and test nodes.
+    """Row numbers of training, validation and test nodes.
 
     Attributes
     ----------
     train, val, test : int64 arrays
-        They share no row.
+        Disjoint.
     protocol : str
-        How the split was made, in words, for tables and messages.
+        How the split was drawn, for tables and messages.
     """
 
     train: Rows
@@ -40,14 +41,14 @@ class Split:
             object.__setattr__(self, name, rows)
         together = np.concatenate([self.train, self.val, self.test])
         if len(np.unique(together)) != len(together):
-            raise DataError("a row stands twice in the split; train, val and test must not overlap")
+            raise DataError("duplicate row in the split; train, val and test must not overlap")
 
     def train_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Return ``y`` with everything hidden but the training labels."""
+        """Return ``y`` with all labels but the training labels masked."""
         return mask_labels(y, self.train)
 
     def val_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Return ``y`` with everything hidden but the validation labels."""
+        """Return ``y`` with all labels but the validation labels masked."""
         return mask_labels(y, self.val)
 
     def __repr__(self) -> str:
@@ -58,18 +59,18 @@ class Split:
 def planetoid_split(
     y: npt.ArrayLike, per_class: int = 20, n_val: int = 500, n_test: int = 1000, seed: int = 0
 ) -> Split:
-    """Draw a split of the paper's protocol: some labels a class, then validation and test nodes.
+    """Draw a split of the paper's protocol: some labels per class, then validation and test nodes.
 
     Parameters
     ----------
     y : array
-        Labels of all nodes; those that are unlabelled (-1, ``None``, NaN) are never drawn.
+        Labels of all nodes; unlabelled nodes (-1, ``None``, NaN) are never drawn.
     per_class : int
-        Labelled nodes of each class.
+        Training nodes per class.
     n_val, n_test : int
-        Nodes drawn, whatever their class, from what is left.
+        Nodes drawn from the rest, regardless of class.
     seed : int
-        Of a generator of its own; the global one is not touched.
+        Random seed; global generators are not used.
 
     Examples
     --------
@@ -77,8 +78,7 @@ def planetoid_split(
     >>> planetoid_split(np.arange(100) % 4, per_class=5, n_val=30, n_test=50)
     Split(train=20, val=30, test=50, protocol='5 per class, seed 0')
     """
-    if per_class < 1:
-        raise ParameterError(f"per_class={per_class}; every class needs at least one label")
+    check_parameters("planetoid_split", {"per_class": per_class}, {"per_class": Integer(1)})
     rows, codes, names = _known(y)
     wanted = np.full(len(names), per_class, dtype=np.int64)
     return _draw(rows, codes, names, wanted, n_val, n_test, seed, f"{per_class} per class, seed {seed}")
@@ -90,12 +90,12 @@ def rate_split(y: npt.ArrayLike, rate: float, n_val: int = 0, n_test: int | None
     Parameters
     ----------
     y : array
-        Labels of all nodes; those that are unlabelled (-1, ``None``, NaN) are never drawn.
+        Labels of all nodes; unlabelled nodes (-1, ``None``, NaN) are never drawn.
     rate : float
-        The paper's beta, above 0 and below 1.
+        The paper's beta, in (0, 1).
     n_val : int
     n_test : int or None
-        ``None``: everything that is left.
+        ``None``: all remaining nodes.
     seed : int
 
     Examples
@@ -104,8 +104,7 @@ def rate_split(y: npt.ArrayLike, rate: float, n_val: int = 0, n_test: int | None
     >>> rate_split(np.repeat([0, 1], [990, 10]), 0.01)
     Split(train=10, val=0, test=990, protocol='rate 0.01, seed 0')
     """
-    if not 0 < rate < 1:
-        raise ParameterError(f"rate={rate!r}; it is a share of each class, above 0 and below 1")
+    check_parameters("rate_split", {"rate": rate}, {"rate": Real(0, 1, closed="neither")})
     rows, codes, names = _known(y)
     sizes = np.bincount(codes, minlength=len(names))
     wanted = np.maximum(np.floor(rate * sizes + 1e-9).astype(np.int64), 1)
@@ -116,7 +115,7 @@ def _known(y: npt.ArrayLike) -> tuple[Rows, npt.NDArray[np.int64], list[Any]]:
     """Return the rows that have a label, the number of its class, and the classes."""
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise DataError(f"y has {labels.ndim} dimensions; give one label a node")
+        raise DataError(f"y must have one dimension, a label per node, got {labels.ndim}")
     if labels.dtype.kind in "iu":
         known = labels != -1
         names, codes = np.unique(labels[known], return_inverse=True)
@@ -142,19 +141,17 @@ def _draw(
     seed: int,
     protocol: str,
 ) -> Split:
-    for name, count in (("n_val", n_val), ("n_test", n_test)):
-        if count is not None and count < 0:
-            raise ParameterError(f"{name}={count}; it cannot be negative")
+    check_parameters("split", {"n_val": n_val, "n_test": n_test}, {"n_val": Integer(0), "n_test": (Integer(0), None)})
     if len(names) == 0:
-        raise DataError("y has no label, so there is nothing to draw a split from")
+        raise DataError("y has no labels to draw a split from")
     sizes = np.bincount(codes, minlength=len(names))
     short = np.flatnonzero(sizes < wanted)
     if len(short):
         worst = short[np.argmin(sizes[short])]
-        more = f" (and {len(short) - 1} more classes are too small)" if len(short) > 1 else ""
+        more = f" ({len(short) - 1} more classes are too small)" if len(short) > 1 else ""
         raise DataError(
-            f"class {names[worst]!r} has {sizes[worst]} labelled nodes, fewer than the {wanted[worst]} "
-            f"to be drawn from each class{more}; draw fewer, or drop small classes"
+            f"class {names[worst]!r} has {sizes[worst]} labelled nodes, fewer than the {wanted[worst]} to draw{more}",
+            hint="draw fewer per class, or drop small classes",
         )
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(rows))

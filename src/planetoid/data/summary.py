@@ -162,4 +162,6 @@ def _density(X: Features) -> str:
 def _classes(sizes: dict[str, int]) -> str:
     ordered = sorted(sizes.items(), key=lambda item: -item[1])
     shown = ", ".join(f"{name} {size:,}" for name, size in ordered[:MAX_CLASSES_SHOWN])
-    return f"{len(sizes):,}: {shown}" + (", ..." if len(ordered) > MAX_CLASSES_SHOWN else "")
+    labelled = sum(size > 0 for size in sizes.values())
+    some = "" if labelled == len(sizes) else f", {labelled:,} with labels"
+    return f"{len(sizes):,}{some}: {shown}" + (", ..." if len(ordered) > MAX_CLASSES_SHOWN else "")

@@ -1,4 +1,4 @@
-"""Data sets by name, made ones, and the paper's splits."""
+"""Data sets by name, synthetic data sets, and the paper's splits."""
 
 from planetoid.data.dataset import Dataset
 from planetoid.data.splits import Split, planetoid_split, rate_split

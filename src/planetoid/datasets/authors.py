@@ -1,15 +1,15 @@
 """The authors' files: Cora, Citeseer, Pubmed and NELL, in two orders.
 
 ``ind`` is the usual order: the rows of ``allx`` (labelled ones first), and the
-test rows where ``test.index`` says. ``trans`` has the labelled rows, then
-the test rows, then all others, of which it tells neither features nor labels.
+test rows in the positions of ``test.index``. ``trans`` has the labelled rows,
+then the test rows, then all others, without their features and labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,7 @@ def read_view(
         test = np.arange(x.shape[0], x.shape[0] + tx.shape[0])
     n_labelled = x.shape[0]
     if len(test) != tx.shape[0] or (len(test) and not allx.shape[0] <= test.min() <= test.max() < graph.n_nodes):
-        raise DataError(f"{parts['tx']}: its rows do not fit the test rows and the graph of {graph.n_nodes:,} nodes")
+        raise DataError(f"the rows do not fit the test rows and the graph of {graph.n_nodes:,} nodes", path=parts["tx"])
 
     codes = np.full(graph.n_nodes, -1, dtype=np.int32)
     codes[: len(ally)] = ally
@@ -87,12 +87,12 @@ def read_view(
 def _read_graph(path: Path, repeats: str) -> Graph:
     lists = read_pickle(path)
     if not isinstance(lists, dict) or sorted(lists) != list(range(len(lists))):
-        raise DataError(f"{path} is not a dictionary of neighbour lists of the nodes 0, 1, 2, ...")
+        raise DataError("the file must hold a dictionary of the neighbours of the nodes 0, 1, 2, ...", path=path)
     counts = np.array([len(lists[node]) for node in range(len(lists))], dtype=np.int64)
     source = np.repeat(np.arange(len(lists), dtype=np.int32), counts)
     target = np.fromiter((other for node in range(len(lists)) for other in lists[node]), np.int32, int(counts.sum()))
     if len(target) and not 0 <= target.min() <= target.max() < len(lists):
-        raise DataError(f"{path} has a neighbour outside of 0..{len(lists) - 1}")
+        raise DataError(f"a neighbour is outside of 0..{len(lists) - 1}", path=path)
     weight = np.ones(len(source), dtype=np.float32) if repeats == "count" else None
     return Graph.from_rows(EdgeList(source, target, weight), NodeIds(len(lists)))
 
@@ -101,7 +101,7 @@ def _read_index(path: Path) -> npt.NDArray[np.int64]:
     rows = []
     for number, line in enumerate(path.read_text(encoding="ascii", errors="replace").splitlines(), 1):
         if not line.strip().isdigit():
-            raise DataError(f"{path}, line {number}: {line[:40]!r} is not a row number")
+            raise DataError(f"{line[:40]!r} is not a row number", path=path, line=number)
         rows.append(int(line))
     return np.array(rows, dtype=np.int64)
 
@@ -111,13 +111,15 @@ def _read_labels(path: Path) -> tuple[npt.NDArray[np.int32], int]:
     one_hot = read_pickle(path)
     total = one_hot.sum(axis=1)
     if ((one_hot != 0) & (one_hot != 1)).any() or (total > 1).any():
-        raise DataError(f"{path}: row {int(np.argmax(total > 1))} has more than one label")
+        raise DataError("more than one label", path=path, row=int(np.argmax(total > 1)))
     return np.where(total == 1, one_hot.argmax(axis=1), -1).astype(np.int32), int(one_hot.shape[1])
 
 
-def _place_rows(allx: Any, tx: Any, test: npt.NDArray[np.int64], n_nodes: int) -> Any:
-    nothing = sparse.csr_array((1, allx.shape[1]), dtype=np.float32)
-    stacked = sparse.vstack([allx, tx, nothing], format="csr", dtype=np.float32)
+def _place_rows(
+    allx: sparse.csr_array, tx: sparse.csr_array, test: npt.NDArray[np.int64], n_nodes: int
+) -> sparse.csr_array:
+    empty = sparse.csr_array((1, allx.shape[1]), dtype=np.float32)
+    stacked = sparse.vstack([allx, tx, empty], format="csr", dtype=np.float32)
     source = np.full(n_nodes, stacked.shape[0] - 1, dtype=np.int64)
     source[: allx.shape[0]] = np.arange(allx.shape[0])
     source[test] = allx.shape[0] + np.arange(len(test))

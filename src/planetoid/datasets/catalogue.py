@@ -1,4 +1,4 @@
-"""What can be loaded by name."""
+"""The data sets that can be loaded by name."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["DatasetInfo", "info", "names"]
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set before it is loaded.
+    """What is known about a data set before it is loaded.
 
     Attributes
     ----------
     name : str
     kind : {"authors", "bundled", "diel"}
-        How its files look.
+        Format of its files.
     stem : str
         The middle of its file names.
     description, origin : str
     class_names : tuple of str or None
-        ``None`` where the files do not tell them.
+        ``None`` if the files do not name the classes.
     paper_edges, paper_nodes, paper_classes : int
-        What the paper's table 2 prints.
+        Counts in the paper's Table 2.
     """
 
     name: str
@@ -50,7 +50,7 @@ _CORA_CLASSES = (
     "Case_Based",
     "Rule_Learning",
 )
-_NELL = "entities and relations of the NELL knowledge base, words of the entities that have a text"
+_NELL = "entities and relations of the NELL knowledge base, and words of the entities that have a text"
 
 _CATALOGUE = {
     entry.name: entry
@@ -125,7 +125,7 @@ def names() -> list[str]:
 
 
 def info(name: str) -> DatasetInfo:
-    """Return what is known of a data set without loading it.
+    """Return what is known about a data set without loading it.
 
     >>> info("pubmed").paper_edges
     44338

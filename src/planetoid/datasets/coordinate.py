@@ -1,4 +1,4 @@
-"""Made coordinate lists in the likeness of DIEL, up to its full size.
+"""Synthetic, DIEL-like coordinate lists, up to the full size of DIEL.
 
 Everything is drawn as whole columns of 32-bit numbers or in chunks of lists,
 so that memory stays near that of the result.
@@ -12,16 +12,16 @@ from scipy import sparse
 
 from planetoid.datasets.diel import CATEGORIES
 from planetoid.datasets.lists import CoordinateLists, vote
-from planetoid.errors import ParameterError
 from planetoid.graph.construct import bipartite_graph
 from planetoid.labels import as_classes
+from planetoid.parameters import Real, check_parameters
 
 __all__ = ["make_coordinate_lists"]
 
-N_NODES, N_EDGES, N_FEATURES, K = 4_373_008, 4_464_261, 1_233_598, 240_000  # DIEL's
+N_NODES, N_EDGES, N_FEATURES, K = 4_373_008, 4_464_261, 1_233_598, 240_000  # of DIEL
 LIST_SHARE = 0.64  # of the nodes; the rest are items
 ITEM_SHARE = 0.115  # of the items belong to a category
-TEXT_SHARE = 0.20  # of the lists are about a category
+TEXT_SHARE = 0.20  # of the lists belong to a category
 CHUNK = 2**18
 
 Ints = npt.NDArray[np.int32]
@@ -38,31 +38,31 @@ def make_coordinate_lists(
     coverage: float = 0.617,
     seed: int = 0,
 ) -> CoordinateLists:
-    """Make lists and items with distant labels and a ground truth.
+    """Generate lists and items with distant labels and a ground truth.
 
-    A list is about one of four categories or, mostly, about something else.
-    Its items are of its own kind with probability ``purity``; some items are
-    much more frequent than others. Each of its binary features comes, with
-    probability ``informative``, from the features of its category, else from all.
-    Seed items of each category label the lists that contain them, and some
-    of the seeds are wrong. The ground truth is every item of a category, with
-    others that occur in no list, so that recall has an upper bound.
+    A list belongs to one of four categories or, in most cases, to none. Its
+    items have its category with probability ``purity``; some items are much more
+    frequent than others. Each of its binary features comes, with probability
+    ``informative``, from the features of its category, else from all. Seed
+    items of each category label the lists that contain them, and some seeds are
+    wrong. The ground truth has all items of a category, and others that occur
+    in no list, so that recall has an upper bound.
 
     Parameters
     ----------
     scale : float
-        1.0 is DIEL's size: 4,373,008 nodes, 4,464,261 edges, 1,233,598 features,
+        1.0 is the size of DIEL: 4,373,008 nodes, 4,464,261 edges, 1,233,598 features,
         k = 240,000.
     purity, informative : float
-        How much the graph and the features tell.
+        How informative the graph and the features are.
     features_per_list : float
-        Mean number of features drawn for a list, at least one each.
+        Mean number of features drawn per list, at least one.
     seed_share : float
-        Seeds of a category, as a share of its items.
+        Share of the items of a category that are seeds.
     seed_noise : float
-        Share of the seeds that are not of the category.
+        Share of the seeds that belong to another category.
     coverage : float
-        Share of the ground truth that occurs: the upper bound of recall.
+        Share of the ground truth that occurs in a list: the upper bound of recall.
     seed : int
 
     Returns
@@ -73,20 +73,31 @@ def make_coordinate_lists(
     --------
     >>> data = make_coordinate_lists(scale=0.001)
     >>> data
-    CoordinateLists('made-lists', nodes=4,373, edges=4,464, features=1,234, classes=4)
+    CoordinateLists('synthetic-lists', nodes=4,373, edges=4,464, features=1,234, classes=4)
     >>> round(data.upper_bound, 2)
     0.62
     """
-    for name, share in (("purity", purity), ("informative", informative), ("seed_noise", seed_noise)):
-        if not 0 <= share <= 1:
-            raise ParameterError(f"{name}={share!r}; it is a share, from 0 to 1")
-    for name, share in (("coverage", coverage), ("seed_share", seed_share)):
-        if not 0 < share <= 1:
-            raise ParameterError(f"{name}={share!r}; it is a share, above 0 and at most 1")
-    if not scale >= 1e-3:
-        raise ParameterError(f"scale={scale!r}; it is at least 0.001 (1.0 is DIEL's size)")
-    if not features_per_list > 0:
-        raise ParameterError(f"features_per_list={features_per_list!r}; it must be positive")
+    check_parameters(
+        "make_coordinate_lists",
+        {
+            "scale": scale,
+            "purity": purity,
+            "informative": informative,
+            "features_per_list": features_per_list,
+            "seed_share": seed_share,
+            "seed_noise": seed_noise,
+            "coverage": coverage,
+        },
+        {
+            "scale": Real(1e-3),
+            "purity": Real(0, 1),
+            "informative": Real(0, 1),
+            "features_per_list": Real(0, closed="neither"),
+            "seed_share": Real(0, 1, closed="right"),
+            "seed_noise": Real(0, 1),
+            "coverage": Real(0, 1, closed="right"),
+        },
+    )
     generator = np.random.default_rng(seed)
     n_nodes, n_edges, n_features = (round(scale * full) for full in (N_NODES, N_EDGES, N_FEATURES))
     n_lists = round(LIST_SHARE * n_nodes)
@@ -100,12 +111,12 @@ def make_coordinate_lists(
     found = np.flatnonzero(items.kind < len(CATEGORIES))
     hidden = generator.integers(0, len(CATEGORIES), round(len(found) / coverage) - len(found))
     return CoordinateLists(
-        name="made-lists",
+        name="synthetic-lists",
         graph=graph,
         X=_features(generator, kind, n_nodes, n_features, features_per_list, informative),
         y=y,
         classes=as_classes(CATEGORIES),
-        description=f"made in the likeness of DIEL at {scale:g} of its size",
+        description=f"synthetic, DIEL-like, at {scale:g} of the size of DIEL",
         origin=f"datasets.make_coordinate_lists(seed={seed})",
         n_lists=n_lists,
         truth_rows=np.concatenate([found + n_lists, np.full(len(hidden), -1)]),
@@ -115,7 +126,7 @@ def make_coordinate_lists(
 
 
 class _Items:
-    """Items in shuffled rows; of each kind, the early ones are frequent."""
+    """Items in shuffled rows; the first ones of each kind are frequent."""
 
     def __init__(self, generator: np.random.Generator, total: int) -> None:
         self.total = total
@@ -131,7 +142,7 @@ class _Items:
 
 
 def _kinds(generator: np.random.Generator, total: int, share: float) -> Ints:
-    """Give each of ``total`` a category, together ``share`` of them, or "other", the last kind."""
+    """Assign a category to a share of ``total`` rows, and "other", the last kind, to the rest."""
     n_categories = len(CATEGORIES)
     kind = np.full(total, n_categories, dtype=np.int32)
     some = round(share * total)
@@ -140,13 +151,13 @@ def _kinds(generator: np.random.Generator, total: int, share: float) -> Ints:
 
 
 def _edges(generator: np.random.Generator, kind: Ints, items: _Items, purity: float, n_edges: int) -> tuple[Ints, Ints]:
-    """Put every item into a list, something into every list, and go on until there are enough edges."""
+    """Put every item into a list, an item into every list, and draw until there are enough edges."""
     n_lists = len(kind)
     by_kind = np.argsort(kind, kind="stable").astype(np.int32)
     bounds = np.searchsorted(kind[by_kind], np.arange(len(CATEGORIES) + 2))
 
     def mixed(kinds: Ints) -> Ints:
-        """Replace the kind, where a list is not pure, by that of any item."""
+        """Replace the kind of impure occurrences by that of a random item."""
         swap = generator.random(len(kinds)) >= purity
         anything = items.kind[generator.integers(0, items.total, int(swap.sum()))]
         kinds = kinds.copy()
@@ -171,7 +182,7 @@ def _edges(generator: np.random.Generator, kind: Ints, items: _Items, purity: fl
 
 
 def _seeds(generator: np.random.Generator, items: _Items, seed_share: float, seed_noise: float) -> tuple[Ints, Ints]:
-    """Choose seed items of each category; a wrong one may be any other item."""
+    """Choose seed items of each category; a wrong one may be any item."""
     seeds, categories = [], []
     for category in range(len(CATEGORIES)):
         own = items.order[items.bounds[category] : items.bounds[category + 1]]
@@ -199,7 +210,7 @@ def _features(
 ) -> sparse.csr_array:
     """Draw the features of the lists, chunk by chunk; items have none."""
     n_lists, n_kinds = len(kind), len(CATEGORIES) + 1
-    part = n_features // (2 * n_kinds)  # half of the features are nobody's own
+    part = n_features // (2 * n_kinds)  # half of the features belong to no kind
     columns, counts = [], np.zeros(n_nodes, dtype=np.int64)
     for start in range(0, n_lists, CHUNK):
         kinds = kind[start : start + CHUNK]

@@ -1,4 +1,4 @@
-"""Find a data set's files on this machine, check them, or fetch them."""
+"""Find, verify and download the files of a data set."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from importlib.resources import files as resource_files
 from pathlib import Path
 
 from planetoid.errors import DataError, DatasetNotFoundError
+from planetoid.utils.atomic import atomic_write
 from planetoid.utils.hashing import sha256_of_file
 
 __all__ = ["cache_folder", "candidate_folders", "find_files", "known_checksums", "verify"]
@@ -21,7 +22,7 @@ AUTHORS_PAGE = "https://github.com/kimiyoung/planetoid/tree/master/data"
 AUTHORS_FILES = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data/"
 NELL_ARCHIVE = "http://www.cs.cmu.edu/~zhiliny/data/nell_data.tar.gz"
 RETRIES = 2
-LARGEST_MEMBER = 2**26  # bytes; no file of the archive comes near
+LARGEST_MEMBER = 2**26  # bytes; all files of the archive are smaller
 
 
 @cache
@@ -32,14 +33,14 @@ def known_checksums() -> Mapping[str, str]:
 
 
 def cache_folder() -> Path:
-    """Return the folder that downloads go to."""
+    """Return the folder for downloads."""
     import pooch
 
     return Path(pooch.os_cache("planetoid"))
 
 
 def candidate_folders(root: str | Path | None, subfolder: str) -> list[Path]:
-    """Return the folders to look in, first to last: ``root``, the environment variable, the cache.
+    """Return the folders to search, in this order: ``root``, the environment variable, the cache.
 
     Each may hold the files itself or in ``subfolder``.
     """
@@ -50,20 +51,20 @@ def candidate_folders(root: str | Path | None, subfolder: str) -> list[Path]:
 def find_files(
     dataset: str, names: Iterable[str], *, root: str | Path | None, download: bool, archive: bool
 ) -> dict[str, Path]:
-    """Return where each file is, checked; fetch into the cache what is nowhere.
+    """Return the verified path of each file; download missing files to the cache.
 
     Parameters
     ----------
     dataset : str
-        Its name, for messages.
+        Name, for messages.
     names : iterable of str
-        File names of the authors.
+        The authors' file names.
     root : path or None
-        Where to look first.
+        Folder to search first.
     download : bool
         Whether the network may be used.
     archive : bool
-        The files come in the NELL archive, not one by one.
+        Whether the files are in the NELL archive.
     """
     names = list(names)
     folders = candidate_folders(root, "planetoid")
@@ -73,13 +74,13 @@ def find_files(
                 verify(folder / name)
             return {name: folder / name for name in names}
     if not download:
-        raise _not_found(dataset, names, folders, "and download=False")
+        raise _not_found(dataset, names, folders, "download=False")
     cached = cache_folder()
     try:
         missing = [name for name in names if not (cached / name).is_file()]
         _fetch_archive(missing, cached) if archive else _fetch_single(missing, cached)
     except OSError as error:  # requests' exceptions are OSErrors
-        reason = f"and the download failed ({type(error).__name__}: {_short(error)})"
+        reason = f"download failed: {type(error).__name__}: {_short(error)}"
         raise _not_found(dataset, names, folders, reason) from None
     for name in names:
         verify(cached / name)
@@ -87,13 +88,14 @@ def find_files(
 
 
 def verify(path: Path) -> None:
-    """Refuse a file whose checksum is not the authors' file's."""
+    """Raise ``DataError`` if the checksum of a file is not that of the authors' file."""
     wanted = known_checksums()[path.name]
     found = sha256_of_file(path)
     if found != wanted:
         raise DataError(
-            f"{path} has the SHA-256 {found[:12]}..., but the authors' file has {wanted[:12]}...; "
-            "it is damaged or another file: delete it, or put the right one in its place"
+            f"the file has the SHA-256 {found[:12]}..., but the authors' file has {wanted[:12]}...",
+            path=path,
+            hint="it is damaged or another file; delete or replace it",
         )
 
 
@@ -112,7 +114,7 @@ def _fetch_single(names: list[str], folder: Path) -> None:
 
 
 def _fetch_archive(names: list[str], folder: Path) -> None:
-    """Fetch the archive and keep the members asked for; the checksum of each member is known."""
+    """Download the archive and extract some members, whose checksums are known."""
     import pooch
 
     archive = Path(NELL_ARCHIVE).name
@@ -129,26 +131,25 @@ def _fetch_archive(names: list[str], folder: Path) -> None:
 
 
 def _extract(archive: Path, names: list[str], folder: Path) -> None:
-    left = set(names)
+    missing = set(names)
     with tarfile.open(archive) as members:
         for member in members:
             name = Path(member.name).name
-            stream = members.extractfile(member) if member.isfile() and name in left else None
+            stream = members.extractfile(member) if member.isfile() and name in missing else None
             if stream is None or member.size > LARGEST_MEMBER:
                 continue
             content = stream.read()
             if hashlib.sha256(content).hexdigest() != known_checksums()[name]:
-                raise DataError(f"{NELL_ARCHIVE}: its {name} is not the authors' file (another SHA-256)")
-            aside = folder / f"{name}.part"
-            aside.write_bytes(content)
-            aside.replace(folder / name)
-            left.discard(name)
-    if left:
-        raise DataError(f"{NELL_ARCHIVE} lacks {', '.join(sorted(left))}")
+                raise DataError(f"{name} in {NELL_ARCHIVE} is not the authors' file: its SHA-256 differs")
+            with atomic_write(folder / name) as temporary:
+                temporary.write_bytes(content)
+            missing.discard(name)
+    if missing:
+        raise DataError(f"{NELL_ARCHIVE} does not contain {', '.join(sorted(missing))}")
 
 
 class _Bar:
-    """What pooch asks of a progress bar, drawn by rich."""
+    """The progress bar that pooch expects, drawn by rich."""
 
     def __init__(self, name: str) -> None:
         from rich.console import Console
@@ -170,12 +171,12 @@ class _Bar:
         self._progress.stop()
 
 
-def _not_found(dataset: str, names: list[str], folders: list[Path], why: str) -> DatasetNotFoundError:
+def _not_found(dataset: str, names: list[str], folders: list[Path], reason: str) -> DatasetNotFoundError:
     archive = any(".nell." in name for name in names)
     source = NELL_ARCHIVE if archive else AUTHORS_PAGE
     return DatasetNotFoundError(
-        f"{dataset} is not on this machine {why}. Get {', '.join(names)} from {source} and put them into one folder: "
-        f"any of {', '.join(str(folder) for folder in folders[::2])}, or another one named by root= or {DATA_VARIABLE}."
+        f"{dataset} was not found ({reason}). Download {', '.join(names)} from {source} and put them into one folder: "
+        f"one of {', '.join(str(folder) for folder in folders[::2])}, or another one given by root or {DATA_VARIABLE}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Coordinate lists with distant labels, and how well a method finds the true items."""
+"""Coordinate lists with distant labels, and the recall of true items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Scores = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateLists(Dataset):
-    """Lists (the instances, with features) and the items that stand in them.
+    """Lists (the instances, with features) and the items they contain.
 
     Rows ``0..n_lists-1`` are lists, the others items. ``y`` holds the distant
     labels: a list that contains a seed item of a category has that category.
@@ -30,11 +30,11 @@ class CoordinateLists(Dataset):
     ----------
     n_lists : int
     truth_rows : int64 array
-        The row of each true item, -1 where it never occurs in a list.
+        The row of each true item, -1 if it occurs in no list.
     truth_categories : int32 array
-        Its category.
+        The category of each.
     k : int
-        How many (item, category) pairs a method may name.
+        Number of (item, category) pairs that a method predicts.
 
     Examples
     --------
@@ -58,18 +58,18 @@ class CoordinateLists(Dataset):
 
     @property
     def upper_bound(self) -> float:
-        """Share of the true items that occur at all: no recall can be above it."""
+        """Share of the true items that occur in a list: the upper bound of recall."""
         return float((self.truth_rows >= 0).mean()) if len(self.truth_rows) else 0.0
 
     def item_scores(self, scores: npt.ArrayLike, how: Literal["max", "mean", "sum"] = "max") -> Scores:
-        """Score every item by the lists that it stands in.
+        """Score every item by the lists that contain it.
 
         Parameters
         ----------
         scores : array of shape (n_nodes or n_lists, n_categories)
-            For instance ``model.predict_proba()``; of items, only their lists' rows are used.
+            For example ``model.predict_proba()``; only the rows of lists are used.
         how : {"max", "mean", "sum"}
-            The best of its lists, their mean, or their sum.
+            Maximum, mean or sum over the lists.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class CoordinateLists(Dataset):
                 result[some, column] = np.maximum.reduceat(table[lists, column], indptr[some])
             return result
         if how not in ("mean", "sum"):
-            raise ParameterError(f"how={how!r}; it is 'max', 'mean' or 'sum'")
+            raise ParameterError(f"how must be 'max', 'mean' or 'sum', got {how!r}", parameter="how")
         for column in range(table.shape[1]) if len(some) else ():
             result[some, column] = np.add.reduceat(table[lists, column], indptr[some])
         if how == "mean":
@@ -98,21 +98,21 @@ class CoordinateLists(Dataset):
     def recall_at_k(self, scores: npt.ArrayLike, k: int | None = None) -> float:
         """Return the share of true (item, category) pairs among the ``k`` best-scored pairs.
 
-        Pairs that tie at the k-th place count by the share of them that fits in,
-        so that no order of the rows is better than another.
+        Of pairs that tie for rank k, the share that fits is counted, so that the
+        order of the rows does not matter.
 
         Parameters
         ----------
         scores : array of shape (n_items or n_nodes, n_categories)
-            For instance :meth:`item_scores`, or ``predict_proba()`` of a method that scores items itself.
+            For example :meth:`item_scores`, or ``predict_proba()`` of a method that scores items itself.
         k : int, optional
-            ``self.k`` if not given.
+            By default ``self.k``.
         """
         k = self.k if k is None else k
         if k < 1:
-            raise ParameterError(f"k={k}; it is a number of pairs, at least 1")
+            raise ParameterError(f"k must be an integer >= 1, got {k}", parameter="k")
         if len(self.truth_rows) == 0:
-            raise DataError(f"{self.name} has no ground truth to find")
+            raise DataError(f"{self.name} has no ground truth")
         table = self._checked(scores, (self.n_items, self.n_nodes))[-self.n_items :]
         flat = table.ravel()
         found = self.truth_rows >= 0
@@ -120,7 +120,7 @@ class CoordinateLists(Dataset):
         return recall_of_pairs(flat, pairs, k, len(self.truth_rows))
 
     def without(self, rows: npt.ArrayLike) -> Self:
-        """Return the data with these lists or items gone; see :meth:`Dataset.without`."""
+        """Return the data without these lists or items; see :meth:`Dataset.without`."""
         part = super().without(rows)
         assert part.parent_rows is not None
         moved = np.full(len(self.truth_rows), -1, dtype=np.int64)
@@ -134,9 +134,9 @@ class CoordinateLists(Dataset):
             table = table.astype(np.float64)
         if table.ndim != 2 or table.shape[1] != self.n_classes or table.shape[0] not in lengths:
             wanted = " or ".join(f"{length:,}" for length in lengths)
-            raise DataError(f"scores have the shape {table.shape}; it must be ({wanted}, {self.n_classes})")
+            raise DataError(f"scores must have the shape ({wanted}, {self.n_classes}), got {table.shape}")
         if not np.isfinite(table).all():
-            raise DataError("scores have a NaN or an infinity; every item needs a number")
+            raise DataError("scores have a NaN or an infinity")
         return table
 
     def details(self) -> list[tuple[str, str]]:
@@ -159,9 +159,9 @@ def recall_of_pairs(scores: Scores, pairs: npt.NDArray[np.int64], k: int, n_true
 def vote(
     list_rows: npt.NDArray[Any], seed_categories: npt.NDArray[Any], n_nodes: int, n_categories: int
 ) -> npt.NDArray[np.int32]:
-    """Label each list by most of its seeds; a list whose seeds draw is left unlabelled.
+    """Label each list by the majority of its seeds; a list with a tie stays unlabelled.
 
-    ``list_rows`` and ``seed_categories`` tell, for each seed in each list, which list and which category.
+    ``list_rows`` and ``seed_categories`` have, for each seed in each list, the list and the category.
     """
     key = np.asarray(list_rows, dtype=np.int64) * n_categories + seed_categories
     pairs, votes = np.unique(key, return_counts=True)
@@ -171,8 +171,8 @@ def vote(
     if len(lists) == 0:
         return y
     last = np.append(lists[1:] != lists[:-1], True)
-    draw = np.zeros(len(lists), dtype=bool)
-    draw[1:] = (lists[1:] == lists[:-1]) & (votes[1:] == votes[:-1])
-    winner = last & ~draw
+    tie = np.zeros(len(lists), dtype=bool)
+    tie[1:] = (lists[1:] == lists[:-1]) & (votes[1:] == votes[:-1])
+    winner = last & ~tie
     y[lists[winner]] = categories[winner]
     return y

@@ -27,25 +27,24 @@ def load(
 ) -> Dataset:
     """Load a data set by name; see :func:`~planetoid.datasets.names`.
 
-    Its files are looked for in ``root``, then in the folder that the
-    environment variable ``PLANETOID_DATA`` names, then in the user's cache,
-    and downloaded into the cache if they are nowhere. A file whose checksum
-    is not the authors' is refused.
+    Its files are searched in ``root``, in the folder of the environment variable
+    ``PLANETOID_DATA`` and in the user's cache, and else downloaded to the cache.
+    A file whose checksum differs from that of the authors' file is an error.
 
     Parameters
     ----------
     name : str
     root : path, optional
-        A folder that holds the files, or holds them in ``planetoid/``
-        (``diel/`` for DIEL).
+        A folder that has the files, or has them in ``planetoid/`` (``diel/`` for
+        DIEL).
     view : {"ind", "trans"}
         For the authors' data: the order of their inductive files, with all
-        features and labels there are, or of their transductive ones, which
-        tell features and labels of the labelled and test nodes alone.
+        features and labels, or of their transductive ones, with features and
+        labels of the labelled and test nodes only.
     repeats : {"merge", "count"}
         For the authors' data, whose files list many edges more than once:
-        make each one unweighted edge, or weigh it by how often it stands
-        there, which is how often the authors' random walks choose it.
+        merge them into an unweighted edge, or use the number of repetitions as
+        its weight, as the authors' random walks do.
     run : int
         For DIEL: which of its ten runs, 0 to 9.
     download : bool
@@ -58,7 +57,7 @@ def load(
     Raises
     ------
     DatasetNotFoundError
-        The files are nowhere; the message says which, and where to put them.
+        The files were not found; the message names them and where to put them.
     DataError
         A file is damaged or not the authors'.
 
@@ -76,9 +75,11 @@ def load(
         ("run", run, tuple(range(10)), "diel"),
     ):
         if value not in allowed:
-            raise ParameterError(f"{option}={value!r}; it is one of {', '.join(map(repr, allowed))}")
+            raise ParameterError(
+                f"{option} must be one of {', '.join(map(repr, allowed))}, got {value!r}", parameter=option
+            )
         if value != allowed[0] and known.kind != kind:
-            raise ParameterError(f"{option}={value!r} means nothing for {name}")
+            raise ParameterError(f"{option} does not apply to {name}, got {value!r}", parameter=option)
     if known.kind == "bundled":
         return read_bundled_cora(known.name, known.description, known.origin)
     if known.kind == "diel":

@@ -1,16 +1,17 @@
-"""Read the authors' Python 2 pickles without running anything that is in them.
+"""Read the authors' Python 2 pickles without executing anything in them.
 
-A pickle is a program. This reader lets it name five things: numpy arrays and
-dtypes, scipy's CSR matrices, ``list`` and ``defaultdict``. Even these
-are not the real classes, but stand-ins that only keep what they are given;
-the arrays are made afterwards, from plain numbers and bytes. Any other name is
-refused before it is looked up.
+A pickle is a program. This reader allows five names: numpy arrays and dtypes,
+scipy's CSR matrices, ``list`` and ``defaultdict``. Even these are not the real
+classes, but stand-ins that only store their arguments; the arrays are built
+afterwards, from plain numbers and bytes. Any other name is an error before it
+is looked up.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,28 +27,28 @@ _NUMBER_KINDS = "biuf"
 
 
 class _DType:
-    """Stands for ``numpy.dtype``: keeps the code and the byte order."""
+    """Stands for ``numpy.dtype``: stores the code and the byte order."""
 
-    def __init__(self, code: Any = b"", *_: Any) -> None:
+    def __init__(self, code: object = b"", *_: object) -> None:
         self.code, self.order = _text(code), "="
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: Sequence[object]) -> None:
         self.order = _text(state[1])
 
     def resolve(self) -> np.dtype[Any]:
         dtype: np.dtype[Any] = np.dtype(self.code).newbyteorder("=" if self.order == "|" else self.order)  # type: ignore[arg-type]
         if dtype.kind not in _NUMBER_KINDS:
-            raise ValueError(f"arrays of {dtype} are not read, only numbers")
+            raise ValueError(f"an array of {dtype}, not of numbers")
         return dtype
 
 
 class _Array:
-    """Stands for ``numpy.ndarray``: keeps shape, dtype and bytes."""
+    """Stands for ``numpy.ndarray``: stores shape, dtype and bytes."""
 
-    def __init__(self, *_: Any) -> None:
-        self.state: Any = None
+    def __init__(self, *_: object) -> None:
+        self.state: Sequence[Any] = ()
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: Sequence[Any]) -> None:
         self.state = state
 
     def resolve(self) -> npt.NDArray[Any]:
@@ -59,12 +60,12 @@ class _Array:
 
 
 class _Csr:
-    """Stands for ``scipy.sparse.csr_matrix``: keeps its attributes."""
+    """Stands for ``scipy.sparse.csr_matrix``: stores its attributes."""
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, *_: object) -> None:
         self.state: dict[str, Any] = {}
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: Mapping[object, object]) -> None:
         self.state = {_text(name): value for name, value in state.items()}
 
     def resolve(self) -> sparse.csr_array:
@@ -75,19 +76,19 @@ class _Csr:
         return matrix
 
 
-def _reconstruct(kind: Any = None, *_: Any) -> _Array:
+def _reconstruct(kind: object = None, *_: object) -> _Array:
     if kind is not _Array:
         raise ValueError("an array of an unknown class")
     return _Array()
 
 
-def _defaultdict(factory: Any = None, *_: Any) -> dict[Any, Any]:
+def _defaultdict(factory: object = None, *_: object) -> dict[object, object]:
     if factory is not list:
         raise ValueError("a defaultdict of something other than lists")
     return {}
 
 
-_ALLOWED: dict[tuple[str, str], Any] = {
+_ALLOWED: dict[tuple[str, str], object] = {
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _DType,
     ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
@@ -101,12 +102,12 @@ _ALLOWED: dict[tuple[str, str], Any] = {
 
 
 class _AllowListUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         try:
             return _ALLOWED[module, name]
         except KeyError:
             allowed = "numpy arrays, scipy CSR matrices, lists and dictionaries"
-            raise DataError(f"it asks for {module}.{name}; only {allowed} are read from a pickle") from None
+            raise DataError(f"the pickle refers to {module}.{name}; only {allowed} are allowed") from None
 
 
 def read_pickle(path: str | Path) -> Any:
@@ -115,20 +116,20 @@ def read_pickle(path: str | Path) -> Any:
     Raises
     ------
     DataError
-        If the file is damaged, or asks for anything but numbers in arrays,
-        CSR matrices, lists and dictionaries. Nothing in it has run by then.
+        If the file is damaged, or refers to anything but numbers in arrays, CSR
+        matrices, lists and dictionaries. Nothing in it has been executed by then.
     """
     path = Path(path)
     try:
         found = _AllowListUnpickler(io.BytesIO(path.read_bytes()), encoding="bytes").load()
         return found.resolve() if isinstance(found, (_Array, _Csr)) else found
     except DataError as error:
-        raise DataError(f"{path} is refused: {error}") from None
+        raise DataError(error.message, path=path) from None
     except OSError:
         raise
     except Exception as error:  # a damaged pickle may fail in any way
-        raise DataError(f"{path} is not a readable pickle of arrays: {type(error).__name__}: {error}") from None
+        raise DataError(f"not a readable pickle of arrays: {type(error).__name__}: {error}", path=path) from None
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value.decode("ascii") if isinstance(value, bytes) else str(value)
