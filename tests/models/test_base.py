@@ -55,6 +55,7 @@ def test_a_graph_without_edges(small, cls):
         ({"contexts__r1": 0}, r"contexts\.r1 must be a number in \(0, 1\], got 0"),
         ({"contexts__q": 1}, r"contexts\.q must be an integer >= 2 without self_pairs, got 1"),
         ({"training__optimizer": "lion"}, r"training\.optimizer must be 'sgd', .* or 'adamw', got 'lion'"),
+        ({"training__context_optimizer": "adam"}, "training must be a Training object with context_optimizer='sgd'"),
         ({"training__learning_rate": 0}, r"training\.learning_rate must be a number > 0, got 0"),
         ({"training__joint_learning_rate": -1.0}, r"training\.joint_learning_rate must be a number > 0, got -1\.0"),
         ({"training__T2": -0.1}, r"training\.T2 must be a number >= 0, got -0\.1"),

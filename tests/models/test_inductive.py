@@ -1,4 +1,4 @@
-"""Planetoid-I: nodes without features, the learning rate of the encoder, threads, and encoders of the user's."""
+"""Planetoid-I: nodes without features, the learning rate of the encoder, and encoders of the user's."""
 
 import numpy as np
 import pytest
@@ -57,13 +57,6 @@ def test_labels_move_the_encoder_at_a_rate_of_its_own(small):
     assert probabilities.max() > 0.4  # while the classifier has learned
     moved = [np.abs(embedded(training__embedding_learning_rate=rate)[0] - before).mean() for rate in (0.001, 0.01)]
     assert 0 < 2 * moved[0] < moved[1]
-
-
-def test_the_result_does_not_depend_on_n_jobs(small):
-    one, two = (make(n_jobs=n_jobs).fit(small.X, small.y, graph=small.graph) for n_jobs in (1, 2))
-    assert one.history_ == two.history_
-    np.testing.assert_array_equal(one.embedding_, two.embedding_)
-    np.testing.assert_array_equal(one.predict_proba(), two.predict_proba())
 
 
 def test_no_rows(small):

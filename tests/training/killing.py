@@ -33,7 +33,8 @@ def train(name, data, folder, n_jobs):
     callbacks = [pl.EarlyStopping(patience=12)]
     if folder is not None:
         callbacks.append(pl.Checkpoint(folder, every=0))
-    model = getattr(pl, name)(callbacks=callbacks, n_jobs=n_jobs).set_params(**COMMON, **SETTINGS[name])
+    threads = {"n_jobs": n_jobs} if name == "PlanetoidT" else {}
+    model = getattr(pl, name)(callbacks=callbacks, **threads).set_params(**COMMON, **SETTINGS[name])
     model.fit(data.X, data.y, graph=data.graph, validation=data.validation)
     outcome = {key: getattr(model, key) for key in OUTCOME if hasattr(model, key)}
     if name == "PlanetoidI":

@@ -52,7 +52,7 @@ def parameter_names(method: str) -> list[str]:
     ['context_learning_rate', 'contexts.d', 'contexts.node2vec_p']
     """
     parameters = METHODS[method]().get_params()
-    return [_dotted(name) for name, value in parameters.items() if not isinstance(value, Parameters)]
+    return sorted(name.replace("__", ".") for name, value in parameters.items() if not isinstance(value, Parameters))
 
 
 def settings_by_method(methods: Sequence[str], settings: Mapping[str, Plain]) -> dict[str, Settings]:
@@ -118,7 +118,3 @@ def _value(text: str) -> Plain:
             continue
         return value
     return text
-
-
-def _dotted(name: str) -> str:
-    return name.replace("__", ".")

@@ -14,7 +14,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, GraphClassifier
-from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Constraints, Integer
+from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
 from planetoid.training.calibration import MIN_LABELS
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
@@ -61,7 +61,6 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     callbacks: Sequence[Callback] | None
     device: str
     random_state: int | None
-    n_jobs: int | None
     verbose: int
 
     constraints: ClassVar[Constraints] = {
@@ -72,7 +71,6 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
         "callbacks": CALLBACKS,
         "device": DEVICE,
         "random_state": RANDOM_STATE,
-        "n_jobs": N_JOBS,
         "verbose": VERBOSE,
     }
 

@@ -89,8 +89,6 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         As in :class:`PlanetoidT`.
     device : {"auto", "cpu", "cuda"}
     random_state : int or None
-    n_jobs : int or None
-        With 2 or more, a second thread draws the next contexts during a step; the result does not depend on it.
     verbose : int
         Whether a progress bar is shown.
 
@@ -156,7 +154,6 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         callbacks: Sequence[Callback] | None = None,
         device: str = "auto",
         random_state: int | None = 0,
-        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.dimension = dimension
@@ -168,7 +165,6 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         self.callbacks = callbacks
         self.device = device
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _fit(self, data: Dataset) -> Probabilities:
@@ -269,7 +265,6 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             n_pretrain=int(np.ceil(plan.pretrain * data.n_nodes / plan.N2)),
             walks=plan.N2,
             random=random,
-            prefetch=resolve_n_jobs(self.n_jobs) > 1,
         )
 
     def _predict_rows(self, X: Features) -> Probabilities:

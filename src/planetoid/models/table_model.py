@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.estimator import Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
+from planetoid.parameters import N_JOBS, Check, Constraints
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.modules import choose_device, load_module_tensors, module_tensors
+from planetoid.training.settings import Training
 
 if TYPE_CHECKING:
     import torch
@@ -39,6 +41,17 @@ TABLE_SPACE: SearchSpace = {
 
 class TableModel(PlanetoidBase):
     """Planetoid with a table of embeddings e and one of context parameters w; see the models themselves."""
+
+    n_jobs: int | None
+
+    constraints: ClassVar[Constraints] = {
+        **PlanetoidBase.constraints,
+        "training": Check(
+            "a Training object with context_optimizer='sgd', the only one for embedding tables",
+            lambda value: isinstance(value, Training) and value.context_optimizer == "sgd",
+        ),
+        "n_jobs": N_JOBS,
+    }
 
     context_: npt.NDArray[np.float32]
     head_: Head

@@ -66,7 +66,7 @@ class PlanetoidT(TableModel):
     contexts : Contexts
         How contexts are sampled (Algorithm 1).
     training : Training
-        How the model is trained (Algorithm 2). ``training.context_optimizer`` does not apply: tables take SGD steps.
+        How the model is trained (Algorithm 2); embedding tables take plain SGD steps on the context loss.
     row_normalize : {"l2", "l1", None}
         Norm to which feature rows are scaled.
     callbacks : list of Callback, optional

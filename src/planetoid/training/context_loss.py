@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -118,8 +117,6 @@ class EncoderContextLoss(Loss):
     walks : int
         N2, walks per step.
     random : StepRandom
-    prefetch : bool
-        Whether a second thread draws the next batch during a step; the result is the same.
     """
 
     name = "context_loss"
@@ -137,15 +134,12 @@ class EncoderContextLoss(Loss):
         n_pretrain: int,
         walks: int,
         random: StepRandom,
-        prefetch: bool = False,
     ) -> None:
         self.sampler, self.features, self.has_features = sampler, features, has_features
         self.encode, self.w, self.random = encode, w, random
         self.encoder_optimizer, self.context_optimizer = encoder_optimizer, context_optimizer
         self.n_pretrain, self.walks = n_pretrain, walks
         self.pairs_per_batch = self.pairs_per_step = float(walks * sampler.pairs_per_walk)
-        self._thread = ThreadPoolExecutor(1) if prefetch else None
-        self._coming: tuple[int, Future[PairBatch]] | None = None
 
     def pretrain(self, first: int, last: int) -> float:
         return sum(self._own_step(number) for number in range(first, last)) / max(1, last - first)
@@ -171,7 +165,7 @@ class EncoderContextLoss(Loss):
         return value
 
     def _add_gradient(self, draw: int, weight: float) -> float:
-        batch = self._next(draw)
+        batch = self.draw(draw)
         if len(batch.pairs.i) == 0:
             return 0.0
         loss = self.loss(batch, self.random.at(draw + 1))
@@ -201,15 +195,6 @@ class EncoderContextLoss(Loss):
         contexts, context = np.unique(pairs.c, return_inverse=True)
         share = pairs.weight / pairs.weight.sum() if len(pairs.i) else pairs.weight
         return PairBatch(pairs, share, self.features.batch(nodes), centre, contexts, context)
-
-    def _next(self, number: int) -> PairBatch:
-        """Return batch ``number``, and let the second thread, if there is one, draw the following one."""
-        if self._thread is None:
-            return self.draw(number)
-        coming, self._coming = self._coming, None
-        batch = coming[1].result() if coming is not None and coming[0] == number else self.draw(number)
-        self._coming = number + 1, self._thread.submit(self.draw, number + 1)
-        return batch
 
     def state(self) -> Tensors:
         return {

@@ -17,6 +17,9 @@ OPTIMIZERS = ("sgd", "momentum", "adagrad", "rmsprop", "adam", "adamw")
 class Training(Parameters):
     """How the model is trained: the parameters of Algorithm 2.
 
+    The defaults here are those of :class:`~planetoid.PlanetoidT`. To change one parameter of another model and keep its
+    other defaults: ``PlanetoidI().set_params(training__steps=50)``.
+
     Parameters
     ----------
     steps : int
@@ -87,6 +90,8 @@ class Training(Parameters):
 @dataclass(frozen=True)
 class Network(Parameters):
     """The classifier p(y | x, e): layers on x, layers on e, and a softmax over both (Equations 4 and 5).
+
+    The defaults here are those of :class:`~planetoid.PlanetoidT`.
 
     Parameters
     ----------
