@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.engine.samplers import new_sampler
 
 import planetoid as pl
-from planetoid.engine import ContextSampler
 from planetoid.errors import DataError, ParameterError
 
 N_DRAWS = 120_000
@@ -94,7 +94,7 @@ LABELS = np.array([0, 0, 1, -1, 1, 2])
 @pytest.mark.parametrize("r1", [1 / 6, 1 / 2, 5 / 6])
 def test_one_pair_a_walk_has_the_exact_distribution(r1, r2, make, self_pairs):
     graph = make()
-    sampler = ContextSampler(graph, LABELS, r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs, seed=11)
+    sampler = new_sampler(graph, LABELS, r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs, seed=11)
     p = exact(graph, LABELS, r1, r2, 5, 3, self_pairs)
     assert chi_square_p_value(tabulate(sampler.draw(N_DRAWS), 6), p, N_DRAWS) > 1e-4
 
@@ -105,7 +105,7 @@ def test_one_pair_a_walk_has_the_exact_distribution(r1, r2, make, self_pairs):
 @pytest.mark.parametrize("r1", [1 / 6, 1 / 2, 5 / 6])
 def test_all_pairs_of_a_walk_have_the_same_distribution(r1, r2, make, self_pairs):
     graph = make()
-    sampler = ContextSampler(graph, LABELS, r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs, seed=5)
+    sampler = new_sampler(graph, LABELS, r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs, seed=5)
     p = exact(graph, LABELS, r1, r2, 5, 3, self_pairs)
     pairs = sampler.draw_walks(N_DRAWS)
     # pairs of one walk are not independent; the number of walks is a safe effective size
@@ -118,7 +118,7 @@ def test_all_pairs_of_a_walk_have_the_same_distribution(r1, r2, make, self_pairs
 def test_dead_ends_and_isolated_nodes(way, self_pairs):
     graph = directed_with_dead_ends()
     labels = np.array([0, 0, 1, 1, -1])
-    sampler = ContextSampler(graph, labels, r1=0.6, r2=0.7, q=4, d=3, self_pairs=self_pairs, seed=2)
+    sampler = new_sampler(graph, labels, r1=0.6, r2=0.7, q=4, d=3, self_pairs=self_pairs, seed=2)
     p = exact(graph, labels, 0.6, 0.7, 4, 3, self_pairs)
     # weighted pairs of short walks spread more, so the effective size is smaller
     pairs = getattr(sampler, way)(N_DRAWS)
@@ -128,14 +128,14 @@ def test_dead_ends_and_isolated_nodes(way, self_pairs):
 
 def test_a_wrong_distribution_would_be_noticed():
     graph = weighted_graph()
-    sampler = ContextSampler(graph, LABELS, r1=0.5, r2=1.0, q=5, d=3, seed=11)
+    sampler = new_sampler(graph, LABELS, r1=0.5, r2=1.0, q=5, d=3, seed=11)
     unweighted = exact(plain_graph(), LABELS, 0.5, 1.0, 5, 3, True)
     assert chi_square_p_value(tabulate(sampler.draw(N_DRAWS), 6), unweighted, N_DRAWS) < 1e-9
 
 
 @pytest.mark.parametrize("way", ["draw", "draw_walks"])
 def test_any_slice_can_be_drawn_alone(way):
-    sampler = ContextSampler(weighted_graph(), LABELS, r1=0.5, r2=0.5, seed=3)
+    sampler = new_sampler(weighted_graph(), LABELS, r1=0.5, r2=0.5, seed=3)
     whole = getattr(sampler, way)(100)
     parts = [getattr(sampler, way)(size, first) for first, size in ((0, 30), (30, 1), (31, 69))]
     for field in whole._fields:
@@ -144,14 +144,14 @@ def test_any_slice_can_be_drawn_alone(way):
 
 
 def test_seed_decides_the_draws():
-    first, again, other = (ContextSampler(plain_graph(), seed=seed).draw(500) for seed in (1, 1, 2))
+    first, again, other = (new_sampler(plain_graph(), seed=seed).draw(500) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.c, again.c)
     assert (first.c != other.c).any()
 
 
 def test_every_node_starts_one_walk_in_a_pass():
     star = pl.Graph.from_edges([0] * 6, range(1, 7))
-    sampler = ContextSampler(star, r1=1.0, q=2, d=2, self_pairs=False)
+    sampler = new_sampler(star, r1=1.0, q=2, d=2, self_pairs=False)
     pairs = sampler.draw_walks(7)
     starts = pairs.i[::2]  # the pair (S_1, S_2) stands before (S_2, S_1)
     assert sorted(starts.tolist()) == list(range(7))
@@ -160,7 +160,7 @@ def test_every_node_starts_one_walk_in_a_pass():
 def test_node2vec_ratios():
     # from 1 after 0: back to 0 weighs 1/p, 2 is a neighbour of 0 and weighs 1, 3 is not and weighs 1/q
     graph = pl.Graph.from_edges([0, 0, 1, 1], [1, 2, 2, 3])
-    sampler = ContextSampler(graph, r1=1.0, q=3, d=3, self_pairs=False, node2vec_p=4.0, node2vec_q=0.5, seed=1)
+    sampler = new_sampler(graph, r1=1.0, q=3, d=3, self_pairs=False, node2vec_p=4.0, node2vec_q=0.5, seed=1)
     pairs = sampler.draw_walks(200_000)
     first, second, third = pairs.i[::6], pairs.c[::6], pairs.c[1::6]  # (S_1, S_2), (S_1, S_3) stand in front
     seen = np.bincount(third[(first == 0) & (second == 1)], minlength=4).astype(float)
@@ -170,20 +170,20 @@ def test_node2vec_ratios():
 
 def test_one_class_only_needs_no_negatives():
     labels = np.array([0, 0, 0, -1, -1, -1])
-    pairs = ContextSampler(plain_graph(), labels, r1=1.0, r2=0.0).draw(200)
+    pairs = new_sampler(plain_graph(), labels, r1=1.0, r2=0.0).draw(200)
     assert set(pairs.i.tolist()) == {0, 1, 2}
     with pytest.raises(DataError, match="all labels are the same"):
-        ContextSampler(plain_graph(), labels, r1=0.5, r2=0.0)
+        new_sampler(plain_graph(), labels, r1=0.5, r2=0.0)
 
 
 def test_a_class_of_one_is_never_its_own_context_without_self_pairs():
     labels = np.array([0, 0, 1, -1, -1, -1])
-    pairs = ContextSampler(plain_graph(), labels, r1=0.5, r2=0.0, self_pairs=False).draw(2000)
+    pairs = new_sampler(plain_graph(), labels, r1=0.5, r2=0.0, self_pairs=False).draw(2000)
     positive = pairs.gamma > 0
     assert 2 not in pairs.i[positive]
     assert 2 in pairs.i[~positive]
     with pytest.raises(DataError, match="no two labelled nodes"):
-        ContextSampler(plain_graph(), np.array([0, 1, 2, -1, -1, -1]), r2=0.5, self_pairs=False)
+        new_sampler(plain_graph(), np.array([0, 1, 2, -1, -1, -1]), r2=0.5, self_pairs=False)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_a_class_of_one_is_never_its_own_context_without_self_pairs():
 )
 def test_parameters_out_of_range(wrong, message):
     with pytest.raises(ParameterError, match=message):
-        ContextSampler(plain_graph(), **wrong)
+        new_sampler(plain_graph(), **wrong)
 
 
 def test_a_graph_without_edges_has_no_pairs_of_two():
     with pytest.raises(DataError, match="no edges"):
-        ContextSampler(pl.Graph.from_edges([], [], nodes=3), self_pairs=False)
+        new_sampler(pl.Graph.from_edges([], [], nodes=3), self_pairs=False)
