@@ -77,39 +77,39 @@ def tune(
             best[0] = max(best[0], 0.0 if trial.score is None else trial.score.mean)
             advance(1, f"best {100 * best[0]:.1f} %")
 
-        found = search(
+        tuned = search(
             names[0], data.dataset(), trials=trials, protocol=protocol, fixed=fixed, seed=seed,
             seeds=range(FIRST_SPLIT, FIRST_SPLIT + splits), jobs=processes(jobs, min(trials, 8)), journal=journal,
             on_trial=note,
         )  # fmt: skip
     if as_json:
-        print_json(found.as_dict())
+        print_json(tuned.as_dict())
         return
-    _show(found, fixed, sources)
+    _show(tuned, fixed, sources)
     tell("The score is the best of many trials; planetoid evaluate with these settings is unbiased.", quiet=quiet)
 
 
-def _show(found: Tuned, fixed: ParsedSettings, sources: Sources) -> None:
-    keys = {name.replace("__", "."): value for name, value in found.parameters.items()}
-    if found.parameters.keys() <= fixed.keys():  # nothing but what was given by --set
+def _show(tuned: Tuned, fixed: ParsedSettings, sources: Sources) -> None:
+    keys = {name.replace("__", "."): value for name, value in tuned.parameters.items()}
+    if tuned.parameters.keys() <= fixed.keys():  # nothing but what was given by --set
         alone = "Only the defaults were tried."
-        print_lines([alone if found.trials == 1 else "No trial is better than the defaults: keep them."])
+        print_lines([alone if tuned.trials == 1 else "No trial is better than the defaults: keep them."])
     else:
         table = simple_table("parameter", right=("value",))
         for key, value in keys.items():
             table.add_row(key, _written(value))
         print_table(table)
-    default = "" if found.default is None else f"; defaults: {found.default.percent()}"
-    measured = f"{counted(len(found.seeds), 'split')}, {counted(found.trials, 'trial')}"
-    print_lines([f"Accuracy {found.score.percent()} % over {measured}{default}."])
-    given = [
+    default = "" if tuned.default is None else f"; defaults: {tuned.default.percent()}"
+    measured = f"{counted(len(tuned.seeds), 'split')}, {counted(tuned.trials, 'trial')}"
+    print_lines([f"Accuracy {tuned.score.percent()} % over {measured}{default}."])
+    inputs = [
         part
         for option, path in (("--edges", sources.edges), ("--features", sources.features), ("--labels", sources.labels))
         if path is not None
         for part in (option, str(path))
     ]
     chosen = [part for key, value in keys.items() for part in ("--set", f"{key}={_written(value)}")]
-    print_lines([shlex.join(["planetoid", "fit", *given, "--method", found.method, *chosen])])
+    print_lines([shlex.join(["planetoid", "fit", *inputs, "--method", tuned.method, *chosen])])
 
 
 def _written(value: Plain) -> str:
