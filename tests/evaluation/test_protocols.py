@@ -159,7 +159,7 @@ def test_several_processes_give_the_same_figures(data):
 
 
 def test_a_mistake_in_another_process_keeps_its_kind(data):
-    with pytest.raises(ParameterError, match="lp has no parameter 'depth'"):
+    with pytest.raises(ParameterError, match="LabelPropagation has no parameter 'depth'"):
         evaluate(["lp"], data, protocol=Protocol(**SMALL), parameters={"lp": {"depth": 1}}, jobs=2)
 
 
