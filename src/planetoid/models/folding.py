@@ -110,7 +110,7 @@ def _distributions(
             f"{len(isolated):,} of {len(new):,} new nodes have no edge, so nothing is known about them; "
             "they get the mean of the fitted distributions",
             PlanetoidWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     distributions.flags.writeable = False
     return distributions

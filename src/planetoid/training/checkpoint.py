@@ -75,8 +75,8 @@ class Checkpoint(Callback):
             snapshot = load_file(best) if best.exists() else None
         except (OSError, ValueError, SafetensorError) as error:
             raise _damaged(folder, error) from None
-        found = (document.get("version"), document.get("fingerprint")) if isinstance(document, dict) else None
-        if found != (VERSION, self._fingerprint):
+        identity = (document.get("version"), document.get("fingerprint")) if isinstance(document, dict) else None
+        if identity != (VERSION, self._fingerprint):
             raise DataError(
                 "the checkpoint belongs to another training (other data, parameters or version)",
                 hint="choose another folder, or remove this one to start anew",

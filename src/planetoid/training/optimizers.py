@@ -101,22 +101,22 @@ class NamedOptimizer:
         return {
             f"{number}.{index}.{name}": value if torch.is_tensor(value) else torch.tensor(value)
             for number, member in enumerate(self.members)
-            for index, kept in member.state_dict()["state"].items()
-            for name, value in kept.items()
+            for index, entries in member.state_dict()["state"].items()
+            for name, value in entries.items()
             if value is not None
         }
 
     def restore(self, state: Tensors) -> None:
         """Load a former :meth:`state`."""
         for number, member in enumerate(self.members):
-            kept: dict[int, dict[str, torch.Tensor | int]] = {}
+            entries: dict[int, dict[str, torch.Tensor | int]] = {}
             for key, value in state.items():
                 owner, index, name = key.split(".", 2)
                 if int(owner) == number:
                     # LazyAdam and SparseAdam count their steps in an int; a tensor would give other bits.
                     counted = name == "step" and not value.is_floating_point()
-                    kept.setdefault(int(index), {})[name] = int(value) if counted else value.clone()
-            member.load_state_dict({"state": kept, "param_groups": member.state_dict()["param_groups"]})
+                    entries.setdefault(int(index), {})[name] = int(value) if counted else value.clone()
+            member.load_state_dict({"state": entries, "param_groups": member.state_dict()["param_groups"]})
 
 
 class LazyAdam(torch.optim.Optimizer):

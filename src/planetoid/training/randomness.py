@@ -33,8 +33,8 @@ class StepRandom:
 
     def keep_mask(self, shape: torch.Size, drop: float) -> torch.Tensor:
         """Return a dropout mask, scaled so that the mean is preserved."""
-        kept = torch.rand(shape, generator=self.generator, device=self.device) >= drop
-        return kept.to(torch.float32) / (1.0 - drop)
+        keep = torch.rand(shape, generator=self.generator, device=self.device) >= drop
+        return keep.to(torch.float32) / (1.0 - drop)
 
     @contextmanager
     def for_modules(self) -> Iterator[None]:

@@ -92,12 +92,12 @@ class Trainer:
         fingerprint: Callable[[], str] | None = None,
     ) -> None:
         self.losses, self.schedule, self.name = list(losses), schedule, name
-        given = list(callbacks)
-        if any(loss.has_validation for loss in losses) and not any(isinstance(one, EarlyStopping) for one in given):
-            given.insert(0, EarlyStopping())
+        ordered = list(callbacks)
+        if any(loss.has_validation for loss in losses) and not any(isinstance(one, EarlyStopping) for one in ordered):
+            ordered.insert(0, EarlyStopping())
         # A checkpoint is written when the others have reacted to a step, and is resumed when they have been reset.
-        given.sort(key=lambda callback: isinstance(callback, Checkpoint))
-        self.callbacks: list[Callback] = [*given, ProgressBar(verbose)]
+        ordered.sort(key=lambda callback: isinstance(callback, Checkpoint))
+        self.callbacks: list[Callback] = [*ordered, ProgressBar(verbose)]
         self._fingerprint = fingerprint
         self.pretrained, self.step, self.stopped = 0, 0, False
         self.history: list[Record] = []
