@@ -34,7 +34,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 def ours(job: dict) -> dict:
-    from planetoid.engine import ContextSampler, SkipGram
+    from planetoid.engine import Contexts, ContextSampler, SkipGram
     from planetoid.engine.skipgram import new_tables
     from planetoid.graph import EdgeList, Graph
     from planetoid.ids import NodeIds
@@ -43,9 +43,8 @@ def ours(job: dict) -> dict:
         indptr, indices = arrays["indptr"], arrays["indices"]
     n = len(indptr) - 1
     graph = Graph.from_rows(EdgeList(np.repeat(np.arange(n), np.diff(indptr)), indices, None), NodeIds(n))
-    sampler = ContextSampler(
-        graph, r1=1 / (1 + job["negatives"]), q=job["q"], d=job["window"] + 1, self_pairs=False, seed=job["seed"]
-    )
+    contexts = Contexts(r1=1 / (1 + job["negatives"]), q=job["q"], d=job["window"] + 1)
+    sampler = ContextSampler(graph, contexts, seed=job["seed"])
     options = {"n_jobs": job.get("n_jobs", 1), "negatives": job.get("share", "shared")}
     small = new_tables(n, 4, 0)
     started = time.perf_counter()

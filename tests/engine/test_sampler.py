@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tests.engine.samplers import new_sampler
 
 import planetoid as pl
+from planetoid.engine import Contexts, ContextSampler
 from planetoid.errors import DataError, ParameterError
 
 N_DRAWS = 120_000
+PRINTED = Contexts(r1=5 / 6, r2=1.0, q=10, d=3, self_pairs=True)  # as the paper prints them
 
 
 def weighted_graph() -> pl.Graph:
@@ -25,7 +26,7 @@ def directed_with_dead_ends() -> pl.Graph:
 
 
 def exact_walk_pairs(graph: pl.Graph, q: int, d: int, self_pairs: bool) -> np.ndarray:
-    """p(i, c) of a positive pair from walks: over walk lengths (dead ends), places and matrix powers."""
+    """p(i, c) of a positive pair from walks: over walk lengths (dead ends), positions and matrix powers."""
     n = graph.n_nodes
     A = graph.to_scipy().toarray().astype(np.float64)
     out = A.sum(axis=1)
@@ -36,17 +37,17 @@ def exact_walk_pairs(graph: pl.Graph, q: int, d: int, self_pairs: bool) -> np.nd
     powers = [np.linalg.matrix_power(P, k) for k in range(q + 1)]
     joint = np.zeros((n, n))
     for length in range(1, q + 1):
-        places = [(j, k) for j in range(length) for k in range(length) if abs(j - k) < d and (self_pairs or j != k)]
-        if not places:
+        positions = [(j, k) for j in range(length) for k in range(length) if abs(j - k) < d and (self_pairs or j != k)]
+        if not positions:
             continue
-        for j, k in places:
+        for j, k in positions:
             early, late = min(j, k), max(j, k)
             at_early = start @ powers[early]
             between = at_early[:, None] * powers[late - early]
-            # the walk has exactly this length: it came so far, and is full or stuck there
+            # the walk has exactly this length: it got this far, and is full or stuck there
             ends = powers[length - 1 - late] @ (np.ones(n) if length == q else stuck)
             mass = between * ends[None, :]
-            joint += (mass if j <= k else mass.T) / len(places)
+            joint += (mass if j <= k else mass.T) / len(positions)
     return joint
 
 
@@ -69,7 +70,7 @@ def exact(graph: pl.Graph, labels: np.ndarray, r1: float, r2: float, q: int, d: 
 
 def chi_square_p_value(counts: np.ndarray, p: np.ndarray, effective: float) -> float:
     assert p.sum() == pytest.approx(1.0)
-    assert counts[p == 0].sum() == 0, "a pair was drawn that cannot be"
+    assert counts[p == 0].sum() == 0, "a pair was drawn that has probability 0"
     shares = counts[p > 0] / counts.sum()
     rare = p[p > 0] * effective < 5
     seen = np.append(shares[~rare], shares[rare].sum()) * effective
@@ -92,9 +93,9 @@ LABELS = np.array([0, 0, 1, -1, 1, 2])
 @pytest.mark.parametrize("make", [plain_graph, weighted_graph])
 @pytest.mark.parametrize("r2", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("r1", [1 / 6, 1 / 2, 5 / 6])
-def test_one_pair_a_walk_has_the_exact_distribution(r1, r2, make, self_pairs):
+def test_one_pair_per_walk_has_the_exact_distribution(r1, r2, make, self_pairs):
     graph = make()
-    sampler = new_sampler(graph, LABELS, r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs, seed=11)
+    sampler = ContextSampler(graph, Contexts(r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs), LABELS, seed=11)
     p = exact(graph, LABELS, r1, r2, 5, 3, self_pairs)
     assert chi_square_p_value(tabulate(sampler.draw(N_DRAWS), 6), p, N_DRAWS) > 1e-4
 
@@ -105,7 +106,7 @@ def test_one_pair_a_walk_has_the_exact_distribution(r1, r2, make, self_pairs):
 @pytest.mark.parametrize("r1", [1 / 6, 1 / 2, 5 / 6])
 def test_all_pairs_of_a_walk_have_the_same_distribution(r1, r2, make, self_pairs):
     graph = make()
-    sampler = new_sampler(graph, LABELS, r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs, seed=5)
+    sampler = ContextSampler(graph, Contexts(r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs), LABELS, seed=5)
     p = exact(graph, LABELS, r1, r2, 5, 3, self_pairs)
     pairs = sampler.draw_walks(N_DRAWS)
     # pairs of one walk are not independent; the number of walks is a safe effective size
@@ -114,55 +115,55 @@ def test_all_pairs_of_a_walk_have_the_same_distribution(r1, r2, make, self_pairs
 
 
 @pytest.mark.parametrize("self_pairs", [True, False])
-@pytest.mark.parametrize("way", ["draw", "draw_walks"])
-def test_dead_ends_and_isolated_nodes(way, self_pairs):
+@pytest.mark.parametrize("method", ["draw", "draw_walks"])
+def test_dead_ends_and_isolated_nodes(method, self_pairs):
     graph = directed_with_dead_ends()
     labels = np.array([0, 0, 1, 1, -1])
-    sampler = new_sampler(graph, labels, r1=0.6, r2=0.7, q=4, d=3, self_pairs=self_pairs, seed=2)
+    sampler = ContextSampler(graph, Contexts(r1=0.6, r2=0.7, q=4, d=3, self_pairs=self_pairs), labels, seed=2)
     p = exact(graph, labels, 0.6, 0.7, 4, 3, self_pairs)
     # weighted pairs of short walks spread more, so the effective size is smaller
-    pairs = getattr(sampler, way)(N_DRAWS)
-    effective = N_DRAWS if way == "draw" else N_DRAWS / 4
+    pairs = getattr(sampler, method)(N_DRAWS)
+    effective = N_DRAWS if method == "draw" else N_DRAWS / 4
     assert chi_square_p_value(tabulate(pairs, 5), p, effective) > 1e-4
 
 
-def test_a_wrong_distribution_would_be_noticed():
+def test_a_wrong_distribution_would_be_detected():
     graph = weighted_graph()
-    sampler = new_sampler(graph, LABELS, r1=0.5, r2=1.0, q=5, d=3, seed=11)
+    sampler = ContextSampler(graph, PRINTED.replace(r1=0.5, q=5), LABELS, seed=11)
     unweighted = exact(plain_graph(), LABELS, 0.5, 1.0, 5, 3, True)
     assert chi_square_p_value(tabulate(sampler.draw(N_DRAWS), 6), unweighted, N_DRAWS) < 1e-9
 
 
-@pytest.mark.parametrize("way", ["draw", "draw_walks"])
-def test_any_slice_can_be_drawn_alone(way):
-    sampler = new_sampler(weighted_graph(), LABELS, r1=0.5, r2=0.5, seed=3)
-    whole = getattr(sampler, way)(100)
-    parts = [getattr(sampler, way)(size, first) for first, size in ((0, 30), (30, 1), (31, 69))]
+@pytest.mark.parametrize("method", ["draw", "draw_walks"])
+def test_any_slice_can_be_drawn_alone(method):
+    sampler = ContextSampler(weighted_graph(), PRINTED.replace(r1=0.5, r2=0.5), LABELS, seed=3)
+    whole = getattr(sampler, method)(100)
+    parts = [getattr(sampler, method)(size, first) for first, size in ((0, 30), (30, 1), (31, 69))]
     for field in whole._fields:
         joined = np.concatenate([getattr(part, field) for part in parts])
         np.testing.assert_array_equal(getattr(whole, field), joined)
 
 
 def test_seed_decides_the_draws():
-    first, again, other = (new_sampler(plain_graph(), seed=seed).draw(500) for seed in (1, 1, 2))
+    first, again, other = (ContextSampler(plain_graph(), PRINTED, seed=seed).draw(500) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.c, again.c)
     assert (first.c != other.c).any()
 
 
-def test_every_node_starts_one_walk_in_a_pass():
+def test_every_node_starts_one_walk_per_pass():
     star = pl.Graph.from_edges([0] * 6, range(1, 7))
-    sampler = new_sampler(star, r1=1.0, q=2, d=2, self_pairs=False)
+    sampler = ContextSampler(star, Contexts(r1=1.0, q=2, d=2))
     pairs = sampler.draw_walks(7)
-    starts = pairs.i[::2]  # the pair (S_1, S_2) stands before (S_2, S_1)
+    starts = pairs.i[::2]  # the pair (S_1, S_2) comes before (S_2, S_1)
     assert sorted(starts.tolist()) == list(range(7))
 
 
 def test_node2vec_ratios():
     # from 1 after 0: back to 0 weighs 1/p, 2 is a neighbour of 0 and weighs 1, 3 is not and weighs 1/q
     graph = pl.Graph.from_edges([0, 0, 1, 1], [1, 2, 2, 3])
-    sampler = new_sampler(graph, r1=1.0, q=3, d=3, self_pairs=False, node2vec_p=4.0, node2vec_q=0.5, seed=1)
+    sampler = ContextSampler(graph, Contexts(r1=1.0, q=3, d=3, node2vec_p=4.0, node2vec_q=0.5), seed=1)
     pairs = sampler.draw_walks(200_000)
-    first, second, third = pairs.i[::6], pairs.c[::6], pairs.c[1::6]  # (S_1, S_2), (S_1, S_3) stand in front
+    first, second, third = pairs.i[::6], pairs.c[::6], pairs.c[1::6]  # (S_1, S_2), (S_1, S_3) come first
     seen = np.bincount(third[(first == 0) & (second == 1)], minlength=4).astype(float)
     expected = np.array([0.25, 0.0, 1.0, 2.0]) / 3.25
     assert chi_square_p_value(seen, expected, seen.sum()) > 1e-4
@@ -170,38 +171,50 @@ def test_node2vec_ratios():
 
 def test_one_class_only_needs_no_negatives():
     labels = np.array([0, 0, 0, -1, -1, -1])
-    pairs = new_sampler(plain_graph(), labels, r1=1.0, r2=0.0).draw(200)
+    pairs = ContextSampler(plain_graph(), PRINTED.replace(r1=1.0, r2=0.0), labels).draw(200)
     assert set(pairs.i.tolist()) == {0, 1, 2}
     with pytest.raises(DataError, match="all labels are the same"):
-        new_sampler(plain_graph(), labels, r1=0.5, r2=0.0)
+        ContextSampler(plain_graph(), PRINTED.replace(r1=0.5, r2=0.0), labels)
 
 
 def test_a_class_of_one_is_never_its_own_context_without_self_pairs():
     labels = np.array([0, 0, 1, -1, -1, -1])
-    pairs = new_sampler(plain_graph(), labels, r1=0.5, r2=0.0, self_pairs=False).draw(2000)
+    pairs = ContextSampler(plain_graph(), Contexts(r1=0.5, r2=0.0), labels).draw(2000)
     positive = pairs.gamma > 0
     assert 2 not in pairs.i[positive]
     assert 2 in pairs.i[~positive]
     with pytest.raises(DataError, match="no two labelled nodes"):
-        new_sampler(plain_graph(), np.array([0, 1, 2, -1, -1, -1]), r2=0.5, self_pairs=False)
+        ContextSampler(plain_graph(), Contexts(r2=0.5), np.array([0, 1, 2, -1, -1, -1]))
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"r1": 0.0}, "r1=0.0"),
-        ({"r2": 1.5}, "r2=1.5"),
-        ({"q": 0}, "q=0"),
-        ({"d": 1, "self_pairs": False}, "d=1"),
-        ({"node2vec_p": 0.0}, "node2vec_p=0.0"),
-        ({"r2": 0.5}, "there are none"),
+        ({"r1": 0.0}, r"ContextSampler: r1 must be .*, got 0.0"),
+        ({"r2": 1.5}, r"ContextSampler: r2 must be .*, got 1.5"),
+        ({"q": 0}, r"ContextSampler: q must be .*, got 0"),
+        ({"d": 1}, r"ContextSampler: d must be .*, got 1"),
+        ({"node2vec_p": 0.0}, r"ContextSampler: node2vec_p must be .*, got 0.0"),
+        ({"r2": 0.5}, "there are no labels"),
     ],
 )
-def test_parameters_out_of_range(wrong, message):
+def test_invalid_parameters(wrong, message):
     with pytest.raises(ParameterError, match=message):
-        new_sampler(plain_graph(), **wrong)
+        ContextSampler(plain_graph(), Contexts(**wrong))
 
 
-def test_a_graph_without_edges_has_no_pairs_of_two():
+def test_auto_draws_one_label_pair_per_ten_walk_pairs_of_a_labelled_node():
+    contexts = Contexts(r2="auto")
+    assert ContextSampler(plain_graph(), contexts).sampling.r2 == 1.0
+    # 5 of 6 nodes are labelled
+    assert ContextSampler(plain_graph(), contexts, LABELS).sampling.r2 == pytest.approx(1 - 0.1 * 5 / 6)
+
+
+def test_labels_must_cover_all_nodes():
+    with pytest.raises(DataError, match="5 labels for 6 nodes"):
+        ContextSampler(plain_graph(), Contexts(r2=0.5), LABELS[1:])
+
+
+def test_a_graph_without_edges_yields_no_pairs_of_two_nodes():
     with pytest.raises(DataError, match="no edges"):
-        new_sampler(pl.Graph.from_edges([], [], nodes=3), self_pairs=False)
+        ContextSampler(pl.Graph.from_edges([], [], nodes=3), Contexts())

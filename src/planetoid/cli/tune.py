@@ -86,7 +86,7 @@ def tune(
             on_trial=note,
         )  # fmt: skip
     if as_json:
-        print_json(tuned.as_dict())
+        print_json(found.as_dict())
         return
     _show(found, fixed, options)
     print_message(
@@ -98,7 +98,7 @@ def _show(found: Tuned, fixed: ParsedSettings, options: DataOptions) -> None:
     keys = {name.replace("__", "."): value for name, value in found.parameters.items()}
     if found.parameters.keys() <= fixed.keys():  # nothing but what was given by --set
         alone = "Only the defaults were tried."
-        print_lines([alone if tuned.trials == 1 else "No trial is better than the defaults: keep them."])
+        print_lines([alone if found.trials == 1 else "No trial is better than the defaults: keep them."])
     else:
         table = plain_table("parameter", right=("value",))
         for key, value in keys.items():

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "Nodes", "Pairs", "Row", "Rules", "Sampling", "Schedule", "Signs",
-    "Starts", "Table", "Tables",
+    "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "Nodes", "Pairs", "Row", "Rules",
+    "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -31,6 +31,10 @@ class Pairs(NamedTuple):
     gamma: Signs
     weight: Row
 
+    def first(self, count: int) -> Pairs:
+        """Return the first pairs."""
+        return Pairs(self.i[:count], self.c[:count], self.gamma[:count], self.weight[:count])
+
 
 class GraphArrays(NamedTuple):
     """A graph as walks read it: CSR rows, and alias tables of the weights."""
@@ -42,7 +46,7 @@ class GraphArrays(NamedTuple):
 
 
 class Node2Vec(NamedTuple):
-    """The ratios of node2vec's steps: back to the previous node, outward to a node it has no edge to, and the largest."""
+    """The ratios of node2vec's steps: back to the previous node, away from its neighbours, and the largest."""
 
     back: float  # 1 / p
     outward: float  # 1 / q
@@ -99,7 +103,7 @@ class Rules(NamedTuple):
     n_label: int  # contexts of the centre of label pairs
     group: int  # walks that share negatives
     full_walk: int  # pairs within the window of a walk that is not cut short
-    label_row: float  # the number of pairs in a row of label pairs, times r1
+    label_row: float  # draws in a row of label pairs, times r1
 
 
 class Tables(NamedTuple):
@@ -125,6 +129,7 @@ class Batch(NamedTuple):
 
     is_walk: npt.NDArray[np.bool_]  # (slot)
     lengths: Integers  # (slot): positions in use
+    n_pairs: npt.NDArray[np.float64]  # (slot): positive pairs of a walk; draws of label pairs, times r1
     paths: Nodes  # (slot, position): the centres: nodes of a walk, or first nodes of label pairs
     contexts: Nodes  # (slot, position, number): positive ones first, then shared negatives, then own ones
     n_positive: Integers  # (slot, position): how many contexts are positive

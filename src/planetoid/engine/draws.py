@@ -11,11 +11,13 @@ import numpy as np
 
 from planetoid.engine.arrays import GraphArrays, Integers, LabelArrays, LabelCentre, Node2Vec, Nodes, Starts
 from planetoid.engine.compiling import exact
-from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, unit
+from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, to_unit, unit
 
 __all__ = ["label_centre", "label_context", "negative", "nth_pair", "pairs_in_walk", "start_of_walk", "walk", "window"]
 
-LOW_32 = U64(0xFFFFFFFF)
+# The upper half of 64 bits chooses an entry of a row, the lower half whether its alias is taken instead.
+HALF, LOW_32, TO_UNIT_32 = U64(32), U64(0xFFFFFFFF), np.float32(2.0**-32)
+DEAD_END = np.int64(-1)
 # As numbers of a machine type: numba would compile a function once more for a literal among its arguments.
 ZERO, ONE = np.int64(0), np.int64(1)
 MAX_TRIES = 64  # of node2vec's rejection step
@@ -28,7 +30,7 @@ def start_of_walk(seed: np.uint64, index: np.int64, starts: Starts) -> np.int64:
     The order is shifted by a random offset in every pass over the starts, so a single draw is uniform.
     """
     round_ = index // starts.count
-    offset = below(bits_at(key_of(seed, STARTS, round_), ZERO), starts.count)
+    offset = below(key_of(seed, STARTS, round_), ZERO, starts.count)
     position = (offset + (index - round_ * starts.count) * starts.stride) % starts.count
     return starts.nodes[position] if len(starts.nodes) else position
 
@@ -36,13 +38,13 @@ def start_of_walk(seed: np.uint64, index: np.int64, starts: Starts) -> np.int64:
 @exact
 def step(node: np.int64, bits: np.uint64, graph: GraphArrays) -> np.int64:
     """Return a neighbour drawn with probability a_ij / sum_j a_ij, or -1 at a dead end."""
-    first = np.int64(graph.indptr[node])
-    degree = np.int64(graph.indptr[node + 1]) - first
+    first = graph.indptr[node]
+    degree = graph.indptr[node + 1] - first
     if degree == 0:
-        return np.int64(-1)
-    at = first + np.int64(((bits >> U64(32)) * U64(degree)) >> U64(32))
-    if len(graph.accept) and np.float32(bits & LOW_32) * np.float32(2.0**-32) >= graph.accept[at]:
-        at = first + np.int64(graph.alias[at])
+        return DEAD_END
+    at = first + np.int64(((bits >> HALF) * U64(degree)) >> HALF)
+    if len(graph.accept) and np.float32(bits & LOW_32) * TO_UNIT_32 >= graph.accept[at]:
+        at = first + graph.alias[at]
     return np.int64(graph.indices[at])
 
 
@@ -64,7 +66,7 @@ def has_edge(source: np.int64, target: np.int64, graph: GraphArrays) -> bool:
 def second_order_step(path: Nodes, j: np.int64, key: np.uint64, graph: GraphArrays, node2vec: Node2Vec) -> np.int64:
     """Return node j of a walk of node2vec by rejection: 1/p to go back, 1 to stay near, 1/q to go outward."""
     previous = np.int64(path[j - 2])
-    chosen = np.int64(-1)
+    chosen = DEAD_END
     for attempt in range(MAX_TRIES):
         bits = bits_at(key, (j + 1) * 4096 + attempt)
         chosen = step(np.int64(path[j - 1]), bits, graph)
@@ -76,17 +78,15 @@ def second_order_step(path: Nodes, j: np.int64, key: np.uint64, graph: GraphArra
             ratio = 1.0
         else:
             ratio = node2vec.outward
-        if unit(mix(bits)) * node2vec.largest < ratio:
+        if to_unit(mix(bits)) * node2vec.largest < ratio:
             break
     return chosen
 
 
 @exact
-def walk(
-    path: Nodes, key: np.uint64, start: np.int64, graph: GraphArrays, node2vec: Node2Vec | None
-) -> np.int64:
+def walk(path: Nodes, key: np.uint64, start: np.int64, graph: GraphArrays, node2vec: Node2Vec | None) -> np.int64:
     """Fill ``path`` with a random walk and return its length, which is smaller than ``len(path)`` at a dead end."""
-    node = np.int64(start)
+    node = start
     path[0] = node
     for j in range(1, len(path)):
         if node2vec is None:
@@ -102,7 +102,7 @@ def walk(
 @exact
 def negative(key: np.uint64, counter: np.int64, n_nodes: np.int64) -> np.int64:
     """Return a context drawn uniformly from all nodes."""
-    return below(bits_at(key, counter), n_nodes)
+    return below(key, counter, n_nodes)
 
 
 @exact
@@ -114,25 +114,24 @@ def label_centre(
     The second node has the same label if ``gamma`` is positive, else any other.
     """
     shares = labels.same_class if gamma > 0 else labels.other_class
-    chance = unit(bits_at(key, counter))
+    chance = unit(key, counter)
     k = 0
     while k < len(shares) - 1 and chance >= shares[k]:
         k += 1
     first = labels.class_start[k]
     size = labels.class_start[k + 1] - first
-    centre = first + below(bits_at(key, counter + 1), size)
-    node = labels.members[centre]
-    if gamma < 0:
-        return LabelCentre(node, ZERO, len(labels.members) - size, first, size)
-    if self_pairs:
-        return LabelCentre(node, first, size, first + size, ZERO)
-    return LabelCentre(node, first, size - 1, centre, ONE)
+    centre = first + below(key, counter + 1, size)
+    if gamma < 0:  # all members but those of class k
+        low, count, gap, width = ZERO, len(labels.members) - size, first, size
+    else:  # those of class k, without the centre itself unless it may be its own context
+        low, count, gap, width = first, size - 1 + self_pairs, centre, 1 - self_pairs
+    return LabelCentre(labels.members[centre], low, count, gap, width)
 
 
 @exact
 def label_context(key: np.uint64, counter: np.int64, centre: LabelCentre, members: Integers) -> np.int64:
     """Draw the second node of a label pair."""
-    position = centre.first + below(bits_at(key, counter), centre.count)
+    position = centre.first + below(key, counter, centre.count)
     return members[position + centre.width if position >= centre.gap else position]
 
 

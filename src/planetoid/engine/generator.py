@@ -5,7 +5,7 @@ every number is a pure function of four integers::
 
     seed ─┐
     stream├─ key_of ──► key ─┐
-    index ┘                  ├─ bits_at ──► 64 random bits ──► unit, below
+    index ┘                  ├─ bits_at, unit, below ──► 64 random bits, a number in [0, 1) or an integer
                     counter ─┘
 
 *stream* says what is drawn (the constants below), *index* which one of them (the number of a walk, say), and *counter*
@@ -23,13 +23,15 @@ import numpy as np
 from planetoid.engine.compiling import exact
 
 __all__ = [
-    "KIND", "LABEL_PAIRS", "NEGATIVES", "SHARED_NEGATIVES", "STARTS", "WALKS", "below", "bits_at", "key_of", "mix", "unit",
+    "KIND", "LABEL_PAIRS", "NEGATIVES", "SHARED_NEGATIVES", "STARTS", "WALKS", "below", "bits_at", "key_of", "mix",
+    "to_unit", "unit",
 ]  # fmt: skip
 
 U64 = np.uint64
 GOLDEN = U64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: successive counters differ in many bits
 MIX_1 = U64(0xBF58476D1CE4E5B9)
 MIX_2 = U64(0x94D049BB133111EB)
+ELEVEN = U64(11)
 TO_UNIT = 2.0**-53
 
 # Streams, one for each kind of thing that is drawn, so that no two of them share numbers. They are NumPy integers, or
@@ -61,12 +63,18 @@ def bits_at(key: np.uint64, counter: np.int64) -> np.uint64:
 
 
 @exact
-def unit(bits: np.uint64) -> float:
+def to_unit(bits: np.uint64) -> float:
     """Turn bits into a number in [0, 1), by their upper 53."""
-    return np.float64(bits >> U64(11)) * TO_UNIT
+    return (bits >> ELEVEN) * TO_UNIT
 
 
 @exact
-def below(bits: np.uint64, n: np.int64) -> np.int64:
-    """Turn bits into an integer in [0, n)."""
-    return np.int64(unit(bits) * n)
+def unit(key: np.uint64, counter: np.int64) -> float:
+    """Return the number in [0, 1) that a key has at a counter."""
+    return to_unit(bits_at(key, counter))
+
+
+@exact
+def below(key: np.uint64, counter: np.int64, n: np.int64) -> np.int64:
+    """Return the integer in [0, n) that a key has at a counter."""
+    return np.int64(unit(key, counter) * n)

@@ -52,7 +52,8 @@ class DeviceSkipGram(BaseSkipGram["torch.Tensor"]):
 
     def _checked_table(self, table: torch.Tensor) -> torch.Tensor:
         if len(table) != self.sampler.graph.n_nodes:
-            raise ParameterError(f"a table has {len(table):,} rows, but the graph has {self.sampler.graph.n_nodes:,} nodes")
+            n_nodes = self.sampler.graph.n_nodes
+            raise ParameterError(f"a table has {len(table):,} rows, but the graph has {n_nodes:,} nodes")
         return table
 
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 as lists of pairs: one pair per walk as printed, all pairs of a walk, or the pairs of a training batch."""
+"""Algorithm 1 as lists of pairs: one pair per walk as printed, all pairs of a walk, or those of a training batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planetoid.engine.draws import (
     walk,
     window,
 )
-from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, WALKS, below, bits_at, key_of, unit
+from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, WALKS, below, key_of, unit
 from planetoid.engine.slots import draw_slots
 
 __all__ = ["all_pairs", "one_pair_per_walk", "pairs_of_batch"]
@@ -32,11 +32,11 @@ def one_pair_per_walk(sampling: Sampling, first: int, path: Nodes, pairs: Pairs)
     for number in range(len(pairs.i)):
         index = first + number
         key = key_of(sampling.seed, WALKS, index)
-        gamma = 1 if unit(bits_at(key, KIND)) < sampling.r1 else -1
-        if unit(bits_at(key, KIND + 1)) < sampling.r2:
+        gamma = 1 if unit(key, KIND) < sampling.r1 else -1
+        if unit(key, KIND + 1) < sampling.r2:
             start = start_of_walk(sampling.seed, index, sampling.starts)
             length = walk(path, key, start, sampling.graph, sampling.node2vec)
-            chosen = below(bits_at(key, KIND + 2), pairs_in_walk(length, d, self_pairs))
+            chosen = below(key, KIND + 2, pairs_in_walk(length, d, self_pairs))
             j, k = nth_pair(chosen, length, d, self_pairs)
             pairs.i[number] = path[j]
             pairs.c[number] = path[k] if gamma > 0 else negative(key, KIND + 3, n_nodes)
@@ -56,7 +56,7 @@ def all_pairs(sampling: Sampling, first: int, last: int, path: Nodes, pairs: Pai
     used = 0
     for index in range(first, last):
         key = key_of(sampling.seed, WALKS, index)
-        if unit(bits_at(key, KIND)) < sampling.r2:
+        if unit(key, KIND) < sampling.r2:
             start = start_of_walk(sampling.seed, index, sampling.starts)
             length = walk(path, key, start, sampling.graph, sampling.node2vec)
             weight = full / pairs_in_walk(length, d, self_pairs)
@@ -66,7 +66,7 @@ def all_pairs(sampling: Sampling, first: int, last: int, path: Nodes, pairs: Pai
                 for k in range(low, high):
                     if j == k and not self_pairs:
                         continue
-                    n_negatives = np.int64((1.0 - r1) / r1 + unit(bits_at(key, counter)))
+                    n_negatives = np.int64((1.0 - r1) / r1 + unit(key, counter))
                     for number in range(n_negatives + 1):  # the positive pair comes first
                         pairs.i[used], pairs.weight[used] = path[j], weight
                         pairs.gamma[used] = -1 if number else 1
@@ -75,9 +75,9 @@ def all_pairs(sampling: Sampling, first: int, last: int, path: Nodes, pairs: Pai
                     counter += n_negatives + 1
         else:
             key = key_of(sampling.seed, LABEL_PAIRS, index)
-            for number in range(np.int64(full / r1 + unit(bits_at(key, ZERO)))):
+            for number in range(np.int64(full / r1 + unit(key, ZERO))):
                 counter = 4 * number + 1
-                gamma = 1 if unit(bits_at(key, counter)) < r1 else -1
+                gamma = 1 if unit(key, counter) < r1 else -1
                 centre = label_centre(key, counter + 1, gamma, sampling.labels, self_pairs)
                 pairs.i[used], pairs.gamma[used], pairs.weight[used] = centre.node, gamma, 1.0
                 pairs.c[used] = label_context(key, counter + 3, centre, sampling.labels.members)
@@ -88,20 +88,17 @@ def all_pairs(sampling: Sampling, first: int, last: int, path: Nodes, pairs: Pai
 @entry
 def pairs_of_batch(index: int, sampling: Sampling, rules: Rules, batch: Batch, pairs: Pairs) -> int:
     """Draw a batch of training and write its pairs out, with the weights that training gives them; return how many."""
-    r1, d, self_pairs = sampling.r1, sampling.d, sampling.self_pairs
-    n_negative = rules.n_shared + rules.n_own
+    r1, n_negative = sampling.r1, rules.n_shared + rules.n_own
     draw_slots(0, len(batch.paths), index, sampling, rules, batch)
     used = 0
     for b in range(len(batch.paths)):
         for j in range(batch.lengths[b]):
             n_positive = batch.n_positive[b, j]
+            count = rules.n_label
+            positive = other = rules.full_walk / batch.n_pairs[b]
             if batch.is_walk[b]:
                 count = n_positive + n_negative
-                positive = rules.full_walk / pairs_in_walk(batch.lengths[b], d, self_pairs)
                 other = positive * n_positive * ((1.0 - r1) / r1) / max(1, n_negative)
-            else:
-                count = rules.n_label
-                positive = other = rules.full_walk / rules.label_row
             for k in range(count):
                 pairs.i[used], pairs.c[used] = batch.paths[b, j], batch.contexts[b, j, k]
                 pairs.gamma[used] = 1 if k < n_positive else -1

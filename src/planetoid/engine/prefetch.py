@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing import Context, Signature
 from numba.extending import intrinsic
 
+from planetoid.engine.arrays import Table
 from planetoid.engine.compiling import exact
 
 __all__ = ["prefetch"]
@@ -17,16 +19,21 @@ FLOATS_IN_A_LINE = 16
 
 
 @intrinsic
-def _prefetch_line(typing_context: Any, table: Any, row: Any, column: Any) -> Any:  # noqa: ARG001 (numba asks for it)
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, list(arguments[1:]))
+def _prefetch_line(
+    typing_context: Context,  # noqa: ARG001 (numba's protocol)
+    table: types.Array,
+    row: types.Integer,  # noqa: ARG001
+    column: types.Integer,  # noqa: ARG001
+) -> tuple[Signature, object]:
+    def generate(context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: list[ir.Value]) -> ir.Value:
+        array = context.make_array(signature.args[0])(context, builder, values[0])
+        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, list(values[1:]))
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         function = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag]), "llvm.prefetch.p0"
         )
-        reading, close, data = (ir.Constant(flag, value) for value in (0, 3, 1))
-        # "convergent" keeps the loop over lines from being unrolled at every place it is inlined to.
+        reading, close, data = flag(0), flag(3), flag(1)
+        # "convergent" keeps the loop over lines from being unrolled wherever it is inlined.
         builder.call(function, [builder.bitcast(pointer, byte), reading, close, data], attrs=("convergent",))
         return context.get_dummy_value()
 
@@ -34,7 +41,7 @@ def _prefetch_line(typing_context: Any, table: Any, row: Any, column: Any) -> An
 
 
 @exact
-def prefetch(table: Any, row: Any) -> None:
-    """Start to load a row; the result of nothing depends on it."""
+def prefetch(table: Table, row: np.int32) -> None:
+    """Start to load a row; no result depends on it."""
     for column in range(0, table.shape[1], FLOATS_IN_A_LINE):
         _prefetch_line(table, row, column)

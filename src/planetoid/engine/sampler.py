@@ -99,7 +99,7 @@ class ContextSampler:
         most = int(np.ceil(self.pairs_per_walk / self.sampling.r1)) + self.pairs_per_walk
         pairs = empty_pairs(n_walks * most)
         used = pair_lists.all_pairs(self.sampling, first, first + n_walks, self._empty_path(), pairs)
-        return Pairs(*(array[:used] for array in pairs))
+        return pairs.first(used)
 
     def busiest_share(self) -> float:
         """Return the share of walk positions that the most visited node has, roughly."""

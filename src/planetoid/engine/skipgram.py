@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,14 @@ MOST_SLOTS = 32
 GROUP = 8  # walks that share their negatives, where a batch has at least two groups
 MOST_NEGATIVES = 10
 
-AnyTable = TypeVar("AnyTable")
+AnyTable = TypeVar("AnyTable", bound="Shaped")
+
+
+class Shaped(Protocol):
+    """A table: an array or a tensor."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
 
 
 class BaseSkipGram(ABC, Generic[AnyTable]):
@@ -86,7 +93,7 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
         """Return the pairs, with weights, that batch ``number`` trains on."""
         pairs = empty_pairs(self.batch.coefficients.size)
         used = pairs_of_batch(number * self.n_slots, self.sampler.sampling, self.rules, self.batch, pairs)
-        return Pairs(*(array[:used] for array in pairs))
+        return pairs.first(used)
 
     def _choose_slots(self) -> tuple[int, int]:
         """Return the slots of a batch, and how many walks share negatives."""
@@ -109,18 +116,19 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
 
     def _new_batch(self) -> Batch:
         slots, q, reach = self.n_slots, self.sampler.contexts.q, self.sampler.contexts.d - 1
-        n_shared, n_own, n_label, group = self.rules[:4]
-        most = max(2 * reach + 1 + n_shared + n_own, n_label) + 3  # filled up to a multiple of 4
-        longest = max(2 * reach + 1, group) + 3
+        rules = self.rules
+        most = max(2 * reach + 1 + rules.n_shared + rules.n_own, rules.n_label) + 3  # filled up to a multiple of 4
+        longest = max(2 * reach + 1, rules.group) + 3
         return Batch(
             is_walk=np.zeros(slots, np.bool_),
             lengths=np.zeros(slots, np.int64),
+            n_pairs=np.zeros(slots, np.float64),
             paths=np.zeros((slots, q), np.int32),
             contexts=np.zeros((slots, q, most), np.int32),
             n_positive=np.zeros((slots, q), np.int64),
             coefficients=np.zeros((slots, q, most), np.float32),
             gradients=np.zeros((slots, q, self.e.shape[1]), np.float32),
-            shared_negatives=np.zeros((slots // group, q, n_shared), np.int32),
+            shared_negatives=np.zeros((slots // rules.group, q, rules.n_shared), np.int32),
             rows=np.zeros((self.n_threads, longest), np.int32),
             factors=np.zeros((self.n_threads, longest), np.float32),
         )
@@ -179,7 +187,8 @@ class SkipGram(BaseSkipGram[Table]):
         if plain.dtype != np.float32 or plain.ndim != 2 or not plain.flags.c_contiguous or not plain.flags.writeable:
             raise ParameterError("a table must be a writeable, C-contiguous float32 array of two dimensions")
         if len(plain) != self.sampler.graph.n_nodes:
-            raise ParameterError(f"a table has {len(plain):,} rows, but the graph has {self.sampler.graph.n_nodes:,} nodes")
+            n_nodes = self.sampler.graph.n_nodes
+            raise ParameterError(f"a table has {len(plain):,} rows, but the graph has {n_nodes:,} nodes")
         return plain
 
 

@@ -6,8 +6,17 @@ import numpy as np
 
 from planetoid.engine.arrays import Batch, Integers, LabelArrays, Nodes, Rules, Sampling
 from planetoid.engine.compiling import exact
-from planetoid.engine.draws import ZERO, label_centre, label_context, negative, start_of_walk, walk, window
-from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, SHARED_NEGATIVES, WALKS, bits_at, key_of, unit
+from planetoid.engine.draws import (
+    ZERO,
+    label_centre,
+    label_context,
+    negative,
+    pairs_in_walk,
+    start_of_walk,
+    walk,
+    window,
+)
+from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, SHARED_NEGATIVES, WALKS, key_of, unit
 
 __all__ = ["draw_slots"]
 
@@ -40,7 +49,7 @@ def draw_label_pairs(
     """Draw a row of label pairs: at each position gamma, a centre, and contexts of the kind that gamma asks for."""
     for j in range(len(path)):
         counter = j * (n_contexts + 4)
-        gamma = 1 if unit(bits_at(key, counter)) < r1 else -1
+        gamma = 1 if unit(key, counter) < r1 else -1
         centre = label_centre(key, counter + 1, gamma, labels, self_pairs)
         path[j] = centre.node
         n_positive[j] = n_contexts if gamma > 0 else 0
@@ -64,7 +73,8 @@ def draw_slots(
                     shared[j, x] = negative(key, j * n_shared + x, n_nodes)
         path, contexts, n_positive = batch.paths[b], batch.contexts[b], batch.n_positive[b]
         key = key_of(seed, WALKS, index + b)
-        if unit(bits_at(key, KIND)) < sampling.r2:
+        batch.is_walk[b] = unit(key, KIND) < sampling.r2
+        if batch.is_walk[b]:
             start = start_of_walk(seed, index + b, sampling.starts)
             length = walk(path, key, start, sampling.graph, sampling.node2vec)
             contexts_in_walk(path, length, sampling.d, self_pairs, shared, contexts, n_positive)
@@ -72,10 +82,10 @@ def draw_slots(
             for j in range(length):
                 for x in range(n_own):
                     contexts[j, n_positive[j] + x] = negative(key, j * n_own + x, n_nodes)
-            batch.is_walk[b], batch.lengths[b] = True, length
+            batch.n_pairs[b] = pairs_in_walk(length, sampling.d, self_pairs)
         else:
             key = key_of(seed, LABEL_PAIRS, index + b)
-            draw_label_pairs(
-                key, sampling.r1, sampling.labels, self_pairs, rules.n_label, path, contexts, n_positive
-            )
-            batch.is_walk[b], batch.lengths[b] = False, len(path)
+            draw_label_pairs(key, sampling.r1, sampling.labels, self_pairs, rules.n_label, path, contexts, n_positive)
+            length = len(path)
+            batch.n_pairs[b] = rules.label_row
+        batch.lengths[b] = length

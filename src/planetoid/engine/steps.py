@@ -23,7 +23,7 @@ import numpy as np
 from planetoid.engine.arrays import Batch, Integers, Nodes, Row, Rules, Sampling, Schedule, Table, Tables
 from planetoid.engine.barrier import barrier
 from planetoid.engine.compiling import exact, fast, fast_entry
-from planetoid.engine.draws import pairs_in_walk, window
+from planetoid.engine.draws import window
 from planetoid.engine.loops import F32, ONE, ZERO, add_row, add_rows, dot, dots, fill_up, sigmoids
 from planetoid.engine.prefetch import prefetch
 from planetoid.engine.slots import draw_slots
@@ -34,6 +34,7 @@ MAX_SCORE_STEP = F32(1.0)
 LOSS_EVERY = 4  # slots
 NEAR = 1 << 21  # floats of a table that the caches hold; asking ahead for its rows only costs time
 TINY, SMALLEST = F32(1e-12), 1e-300
+NONE = np.int64(0)
 
 
 @exact
@@ -49,9 +50,9 @@ def negative_rate(pull: np.float32, n_positive: np.int64, n_negative: np.int64, 
 
 
 @exact
-def positive_rate(rate: np.float32, full: np.int64, present: float) -> np.float32:
+def positive_rate(rate: np.float32, full_walk: np.int64, n_pairs: float) -> np.float32:
     """Return the learning rate of a positive pair; where a slot has fewer pairs than a full walk, each weighs more."""
-    return F32(rate * full / present)
+    return F32(rate * full_walk / n_pairs)
 
 
 @exact
@@ -86,14 +87,11 @@ def score_centre(
     sigmoids(coefficients, padded)
     loss = loss_of(coefficients, n_positive, count, pull, push, rate) if measured else 0.0
     most = MAX_SCORE_STEP / dot(TINY, row, row)
-    for k in range(n_positive):
-        step = pull - pull * coefficients[k]
-        coefficients[k] = most if step > most else step
-    for k in range(n_positive, count):
-        step = push * coefficients[k]
-        coefficients[k] = -most if step > most else -step
-    for k in range(count, padded):
-        coefficients[k] = ZERO
+    for k in range(padded):
+        p = coefficients[k]
+        step = pull - pull * p if k < n_positive else push * p
+        step = most if step > most else step
+        coefficients[k] = step if k < n_positive else -step if k < count else ZERO
     for f in range(len(gradient)):
         gradient[f] = ZERO
     add_rows(w, contexts, coefficients, padded, gradient)
@@ -102,8 +100,8 @@ def score_centre(
 
 @fast
 def score_slots(
-    first: np.int64, last: np.int64, r1: float, d: np.int64, self_pairs: bool, rules: Rules, tables: Tables,
-    rate: np.float32, batch: Batch, losses: Row,
+    first: np.int64, last: np.int64, r1: float, d: np.int64, rules: Rules, tables: Tables, rate: np.float32,
+    batch: Batch, losses: Row,
 ) -> None:  # fmt: skip
     """Score the centres of a range of slots."""
     e, w = tables.e, tables.w
@@ -123,14 +121,11 @@ def score_slots(
                     shared = batch.shared_negatives[leader // group, j + 1]
                     for x in range(b - leader, len(shared), group):
                         prefetch(w, shared[x])
-                n_positive = batch.n_positive[b, j]
+                n_positive, count = batch.n_positive[b, j], rules.n_label
+                pull = push = positive_rate(rate, rules.full_walk, batch.n_pairs[b])
                 if batch.is_walk[b]:
                     count = n_positive + n_negative
-                    pull = positive_rate(rate, rules.full_walk, np.float64(pairs_in_walk(length, d, self_pairs)))
                     push = negative_rate(pull, n_positive, n_negative, r1)
-                else:
-                    count = rules.n_label
-                    pull = push = positive_rate(rate, rules.full_walk, rules.label_row)
                 losses[b] += score_centre(
                     e[path[j]], w, batch.contexts[b, j], n_positive, count, pull, push, rate, b % LOSS_EVERY == 0,
                     batch.coefficients[b, j], batch.gradients[b, j],
@@ -145,50 +140,61 @@ def owns(thread: np.int64, n_threads: np.int64, row: np.int64, frozen: np.int64)
 
 @fast
 def update_contexts(
-    thread: np.int64, n_threads: np.int64, d: np.int64, self_pairs: bool, rules: Rules, tables: Tables,
-    batch: Batch,
-) -> None:  # fmt: skip
-    """Change the rows of w that belong to one thread."""
+    thread: np.int64, n_threads: np.int64, d: np.int64, self_pairs: bool, rules: Rules, tables: Tables, batch: Batch
+) -> None:
+    """Change the rows of w that belong to one thread: those of walks and label pairs, slot by slot."""
     e, w, frozen = tables.e, tables.w, tables.frozen
-    rows, factors, coefficients = batch.rows[thread], batch.factors[thread], batch.coefficients
+    rows, factors = batch.rows[thread], batch.factors[thread]
     far = w.size > NEAR
     for b in range(len(batch.paths)):
-        path, length, is_walk = batch.paths[b], batch.lengths[b], batch.is_walk[b]
-        for k in range(length if is_walk else 0):
-            c = np.int64(path[k])
-            if far:
-                prefetch(w, path[min(k + 2, length - 1)])
-                prefetch(e, path[min(k + 1 + d, length - 1)])
-            if owns(thread, n_threads, c, frozen):
-                count = np.int64(0)
-                low, high = window(k, length, d)
-                for j in range(low, high):
-                    if self_pairs or j != k:
-                        before = k - window(j, length, d)[0]  # positions around j that come before k, j itself included
-                        rows[count] = path[j]
-                        factors[count] = coefficients[b, j, before if self_pairs or k < j else before - 1]
-                        count += 1
-                add_rows(e, rows, factors, fill_up(rows, factors, count), w[c])
-        n_contexts = rules.n_own if is_walk else rules.n_label
-        for j in range(length if n_contexts else 0):
-            first = batch.n_positive[b, j] if is_walk else 0
-            for x in range(first, first + n_contexts):
-                c = np.int64(batch.contexts[b, j, x])
+        path, length, coefficients = batch.paths[b], batch.lengths[b], batch.coefficients[b]
+        n_contexts = rules.n_label
+        if batch.is_walk[b]:
+            n_contexts = rules.n_own
+            for k in range(length):
+                c = path[k]
+                if far:
+                    prefetch(w, path[min(k + 2, length - 1)])
+                    prefetch(e, path[min(k + 1 + d, length - 1)])
                 if owns(thread, n_threads, c, frozen):
-                    add_row(e[path[j]], coefficients[b, j, x], w[c])
-    for number in range(len(batch.shared_negatives) if rules.n_shared else 0):
+                    count = NONE
+                    low, high = window(k, length, d)
+                    for j in range(low, high):
+                        if self_pairs or j != k:
+                            before = k - window(j, length, d)[0]  # of the positions around j, itself included
+                            rows[count] = path[j]
+                            factors[count] = coefficients[j, before if self_pairs or k < j else before - 1]
+                            count += 1
+                    add_rows(e, rows, factors, fill_up(rows, factors, count), w[c])
+        for j in range(length if n_contexts else 0):
+            first = batch.n_positive[b, j] if batch.is_walk[b] else 0
+            for x in range(first, first + n_contexts):
+                c = batch.contexts[b, j, x]
+                if owns(thread, n_threads, c, frozen):
+                    add_row(e[path[j]], coefficients[j, x], w[c])
+
+
+@fast
+def update_shared_negatives(
+    thread: np.int64, n_threads: np.int64, n_shared: np.int64, group: np.int64, tables: Tables, batch: Batch
+) -> None:
+    """Change the rows of w that belong to one thread: those of negatives that a group of walks shares."""
+    e, w, frozen = tables.e, tables.w, tables.frozen
+    rows, factors = batch.rows[thread], batch.factors[thread]
+    far = w.size > NEAR
+    for number in range(len(batch.shared_negatives)):
         shared = batch.shared_negatives[number]
         for j in range(len(shared)):
-            for x in range(rules.n_shared):
-                c = np.int64(shared[j, x])
+            for x in range(n_shared):
+                c = shared[j, x]
                 if far:
                     prefetch(w, shared[min(j + 1, len(shared) - 1), x])
                 if owns(thread, n_threads, c, frozen):
-                    count = np.int64(0)
-                    for b in range(number * rules.group, (number + 1) * rules.group):
+                    count = NONE
+                    for b in range(number * group, (number + 1) * group):
                         if batch.is_walk[b] and j < batch.lengths[b]:
                             rows[count] = batch.paths[b, j]
-                            factors[count] = coefficients[b, j, batch.n_positive[b, j] + x]
+                            factors[count] = batch.coefficients[b, j, batch.n_positive[b, j] + x]
                             count += 1
                     if count == 1:
                         add_row(e[rows[0]], factors[0], w[c])
@@ -204,7 +210,7 @@ def update_centres(thread: np.int64, n_threads: np.int64, tables: Tables, batch:
     for b in range(len(batch.paths)):
         path, length = batch.paths[b], batch.lengths[b]
         for j in range(length):
-            i = np.int64(path[j])
+            i = path[j]
             if far:
                 prefetch(e, path[min(j + 4, length - 1)])
             if owns(thread, n_threads, i, tables.frozen):
@@ -213,7 +219,7 @@ def update_centres(thread: np.int64, n_threads: np.int64, tables: Tables, batch:
 
 @fast_entry
 def train(
-    thread: int, n_threads: int, counters: Integers, sampling: Sampling, rules: Rules, tables: Tables,
+    thread: int, n_threads: int, arrivals: Integers, sampling: Sampling, rules: Rules, tables: Tables,
     schedule: Schedule, batch: Batch, losses: Table,
 ) -> None:  # fmt: skip
     """Train on the batches of a schedule; called once in each thread."""
@@ -224,11 +230,10 @@ def train(
     for number in range(schedule.first, schedule.last):
         rate = rate_at(number, schedule)
         draw_slots(first, last, number * n_slots, sampling, rules, batch)
-        score_slots(
-            first, last, sampling.r1, d, self_pairs, rules, tables, rate, batch, losses[number - schedule.first]
-        )
-        barrier(counters, n_threads)
+        score_slots(first, last, sampling.r1, d, rules, tables, rate, batch, losses[number - schedule.first])
+        barrier(arrivals, n_threads)
         update_contexts(thread, n_threads, d, self_pairs, rules, tables, batch)
-        barrier(counters, n_threads)
+        update_shared_negatives(thread, n_threads, rules.n_shared, rules.group, tables, batch)
+        barrier(arrivals, n_threads)
         update_centres(thread, n_threads, tables, batch)
-        barrier(counters, n_threads)
+        barrier(arrivals, n_threads)

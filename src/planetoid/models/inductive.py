@@ -242,7 +242,6 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from planetoid.training.context_loss import EncoderContextLoss
         from planetoid.training.layers import SparseParameter
         from planetoid.training.optimizers import NamedOptimizer
-        from planetoid.utils.threads import resolve_n_jobs
 
         sampler = self._sampler(data)
         if sampler is None:

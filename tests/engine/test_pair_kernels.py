@@ -1,0 +1,42 @@
+"""The loss of a list of pairs, with its gradients, and Adam on some rows, against NumPy."""
+
+import numpy as np
+import pytest
+
+from planetoid.engine.pair_kernels import adam_on_rows, loss_of_pairs
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+def test_loss_of_pairs_is_equation_3(kind, tolerance):
+    rng = np.random.default_rng(0)
+    e, w = (rng.standard_normal((n, 24)).astype(kind) for n in (30, 40))
+    row, c = rng.integers(0, 30, 500), rng.integers(0, 40, 500)
+    gamma = np.where(rng.random(500) < 0.3, 1, -1).astype(np.int8)
+    share = rng.random(500).astype(np.float32)
+    contexts, slot = np.unique(c, return_inverse=True)
+    gradient_e, gradient_w = np.zeros_like(e), np.zeros((len(contexts), 24), kind)
+    loss = loss_of_pairs(e, row, w, c, slot, gamma, share, gradient_e, gradient_w)
+    signed = gamma * (e[row].astype(np.float64) * w[c]).sum(axis=1)
+    assert loss == pytest.approx((share * np.log1p(np.exp(-signed))).sum(), rel=tolerance)
+    slope = (-share * gamma / (1 + np.exp(signed)))[:, None]  # d loss / d score
+    expected_e, expected_w = np.zeros((30, 24)), np.zeros((40, 24))
+    np.add.at(expected_e, row, slope * w[c])
+    np.add.at(expected_w, c, slope * e[row])
+    np.testing.assert_allclose(gradient_e, expected_e, atol=10 * tolerance)
+    np.testing.assert_allclose(gradient_w, expected_w[contexts], atol=10 * tolerance)
+
+
+def test_adam_moves_the_rows_of_its_gradient_and_no_other():
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal((6, 5))
+    before, mean, square = table.copy(), np.zeros((6, 5)), np.zeros((6, 5))
+    rows, gradients = np.array([4, 1]), rng.standard_normal((3, 2, 5))
+    m = v = np.zeros((2, 5))
+    expected = before[rows]
+    for step, gradient in enumerate(gradients, start=1):
+        adam_on_rows(table, mean, square, rows, gradient, 0.01, 0.9, 0.999, 1e-8, step)
+        m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+        expected = expected - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+    np.testing.assert_allclose(table[rows], expected, rtol=1e-6)
+    others = [0, 2, 3, 5]
+    np.testing.assert_array_equal(table[others], before[others])
