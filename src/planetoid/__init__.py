@@ -6,10 +6,10 @@ scikit-learn are imported when they are first used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planetoid.registry import CLASSES, METHODS
+from planetoid.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from planetoid import datasets as datasets
@@ -89,15 +89,4 @@ _WHERE = {
 }
 
 __all__ = ["METHODS", "__version__", *_WHERE, *_MODULES]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name in _WHERE:
-        return getattr(importlib.import_module(_WHERE[name]), name)
-    raise AttributeError(f"module 'planetoid' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, {**_WHERE, **_MODULES}, ("METHODS", "__version__"))

@@ -116,7 +116,7 @@ def test_all_broken_files_are_named_at_once(files, tmp_path, invoke):
     assert report["usable"] is False
     first, second = report["errors"]
     assert "e.csv, line 3: 1 cell, but other lines have 2" in first
-    assert "l.csv, line 3: the id 'a' has the label 'y', but 'x' in line 2" in second
+    assert "l.csv, line 3, node 'a': conflicting labels: 'y' here, 'x' in line 2" in second
     assert "cannot be used" in invoke("check", "--edges", tmp_path / "e.csv", "--labels", tmp_path / "l.csv").stdout
 
 

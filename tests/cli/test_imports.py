@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli.conftest import QUICK
 
 MODELS = ("torch", "numba", "sklearn")
 
@@ -50,3 +51,14 @@ def test_data_is_checked_without_models(files, imported):
 def test_a_method_without_a_network_needs_no_torch(files, imported, tmp_path):
     command = ("fit", *files.graph(), "--method", "lp", "--out", tmp_path / "m", "--quiet")
     assert imported(("torch",), *command) == []
+
+
+def test_a_planetoid_model_needs_no_compiler_of_torch(files, imported, tmp_path):
+    command = ("fit", *files.all(), "--method", "planetoid-t", *QUICK, "--out", tmp_path / "m", "--quiet")
+    names = ("torch._dynamo", "sympy", "sklearn.preprocessing", "scipy.stats._stats_py")
+    assert imported(names, *command) == []
+
+
+def test_a_report_is_written_without_the_model(models, imported, tmp_path):
+    command = ("report", models("planetoid-t"), "--out", tmp_path / "r.html", "--quiet")
+    assert imported(("torch", "planetoid.estimator"), *command) == []

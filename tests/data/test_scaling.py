@@ -26,6 +26,20 @@ def test_norms(norm, expected, kind):
     np.testing.assert_allclose(scaled.toarray() if sparse.issparse(scaled) else scaled, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_same_bits_as_scikit_learn(kind, norm, dtype):
+    rows = np.random.default_rng(1).random((60, 9)).astype(dtype)
+    rows[rows < 0.4] = 0
+    rows[7] = 0
+    rows[8] = 1e-9
+    ours, theirs = scale_rows(kind(rows), norm), normalize(kind(rows), norm=norm)
+    assert ours.dtype == theirs.dtype
+    dense = [one.toarray() if sparse.issparse(one) else one for one in (ours, theirs)]
+    np.testing.assert_array_equal(*dense)
+
+
 def test_the_norm_is_taken_before_the_conversion():
     rng = np.random.default_rng(0)
     rows = rng.random((50, 7)).astype(np.float32)

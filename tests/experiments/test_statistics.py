@@ -3,7 +3,8 @@
 from planetoid.experiments.statistics import count_all, statistics_markdown
 
 
-def test_cora_by_the_papers_counts(data_root):
+def test_cora_by_the_papers_counts(data_root, monkeypatch):
+    monkeypatch.setenv("PLANETOID_DATA", str(data_root))
     rows = {row["dataset"]: row for row in count_all()}
     assert rows["cora"]["counted"]["nodes"] == rows["cora"]["paper"]["nodes"] == 2708
     assert rows["cora"]["paper"]["edges"] - rows["cora"]["counted"]["edges"] == 151

@@ -65,10 +65,10 @@ def report(
     """
     check_output_file(out, force=force)
     started = perf_counter()
-    from planetoid.persistence import load, read_record
+    from planetoid.persistence import SavedModel, read_record
     from planetoid.report import write_report
 
-    fitted, record = load(model), read_record(model)
+    saved, record = SavedModel(model), read_record(model)
     if record is None:
         print_message(
             f"{model} has no record of the fit, so the report has no training labels, accuracy or command; "
@@ -77,10 +77,10 @@ def report(
         )
     summary = write_report(
         out,
-        fitted,
+        saved,
         record=record,
-        truth=None if truth is None else _read_truth(truth, fitted.node_ids_),
-        graph=None if edges is None else _read_graph(edges, fitted.node_ids_),
+        truth=None if truth is None else _read_truth(truth, saved.node_ids),
+        graph=None if edges is None else _read_graph(edges, saved.node_ids),
         title=title,
         max_points=points,
         seed=seed,

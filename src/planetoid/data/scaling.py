@@ -26,7 +26,20 @@ def scale_rows(X: Rows, norm: str | None, dtype: npt.DTypeLike | None = None) ->
     [[0.6, 0.8], [0.0, 0.0]]
     """
     if norm is not None:
-        from sklearn.preprocessing import normalize
-
-        X = normalize(X, norm=norm)
+        X = _normalized(X, norm)
     return X if dtype is None else X.astype(dtype, copy=False)
+
+
+def _normalized(X: Rows, norm: str) -> Rows:
+    """Return what ``sklearn.preprocessing.normalize`` returns, without importing that package, which takes a second."""
+    from sklearn.utils.extmath import row_norms
+    from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l1, inplace_csr_row_normalize_l2
+
+    X = X.copy()
+    if not isinstance(X, np.ndarray):
+        (inplace_csr_row_normalize_l1 if norm == "l1" else inplace_csr_row_normalize_l2)(X)
+        return X
+    norms = np.abs(X).sum(axis=1) if norm == "l1" else row_norms(X)
+    norms[norms < 10 * np.finfo(norms.dtype).eps] = 1.0
+    X /= norms[:, None]
+    return X

@@ -144,6 +144,8 @@ def tune(
     fixed = dict(fixed or {})
     defaults = _defaults(method)
     searched = METHODS[method].search_space if space is None else space
+    if not searched and space is None:
+        raise ParameterError(f"{method} has no parameters to tune", parameter="method")
     for name in (*fixed, *searched):
         if name not in defaults:
             raise ParameterError(

@@ -13,8 +13,9 @@ into row numbers.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from planetoid.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from planetoid.io.edges import read_edges as read_edges
@@ -35,10 +36,5 @@ _MODULES = {
 
 __all__ = ["FeatureTable", "iter_features", "read_edges", "read_feature_blocks", "read_features", "read_labels"]
 
-
-def __getattr__(name: str) -> object:
-    # Graph needs EdgeList from here, but not pyarrow: that is imported when a file is read.
-    if name in _MODULES:
-        found: object = getattr(importlib.import_module(_MODULES[name]), name)
-        return found
-    raise AttributeError(f"module 'planetoid.io' has no attribute {name!r}")
+# Graph needs EdgeList from here, but not pyarrow: that is imported when a file is read.
+__getattr__, __dir__ = lazy_names(__name__, _MODULES)

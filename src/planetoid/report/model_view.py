@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -71,10 +71,9 @@ class ModelView:
     @classmethod
     def of(cls, model: GraphClassifier | SavedArrays) -> ModelView:
         """Return the view of a fitted estimator or of a saved model."""
-        from planetoid.estimator import GraphClassifier
-
-        if isinstance(model, GraphClassifier):
-            return cls._of_estimator(model)
+        if not hasattr(model, "document"):  # an estimator, whose class is not imported for a saved model
+            return cls._of_estimator(cast("GraphClassifier", model))
+        model = cast("SavedArrays", model)
         return cls(
             class_name=model.class_name,
             classes=model.classes,

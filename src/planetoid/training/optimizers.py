@@ -11,6 +11,7 @@ from torch import nn
 from planetoid.engine.pair_kernels import adam_on_rows
 from planetoid.training.layers import SparseParameter
 from planetoid.training.loss import Tensors
+from planetoid.training.plain_optimizers import without_compiler
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -34,23 +35,31 @@ class Optimizer(Protocol):
     def restore(self, state: Tensors) -> None: ...
 
 
+SGD = without_compiler(torch.optim.SGD)
+Adagrad = without_compiler(torch.optim.Adagrad)
+RMSprop = without_compiler(torch.optim.RMSprop)
+Adam = without_compiler(torch.optim.Adam)
+AdamW = without_compiler(torch.optim.AdamW)
+SparseAdam = without_compiler(torch.optim.SparseAdam)
+
+
 def _momentum(groups: list[Group], weight_decay: float = 0.0) -> torch.optim.Optimizer:
-    return torch.optim.SGD(groups, momentum=0.9, weight_decay=weight_decay)
+    return SGD(groups, momentum=0.9, weight_decay=weight_decay)
 
 
 def _adam(groups: list[Group], weight_decay: float = 0.0) -> torch.optim.Optimizer:
-    return torch.optim.Adam(groups, fused=True, weight_decay=weight_decay)  # one pass over memory instead of ten
+    return Adam(groups, fused=True, weight_decay=weight_decay)  # one pass over memory instead of ten
 
 
 def _adamw(groups: list[Group], weight_decay: float = 0.0) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(groups, fused=True, weight_decay=weight_decay)
+    return AdamW(groups, fused=True, weight_decay=weight_decay)
 
 
 FACTORIES: dict[str, Callable[..., torch.optim.Optimizer]] = {  # named in settings.OPTIMIZERS
-    "sgd": torch.optim.SGD,
+    "sgd": SGD,
     "momentum": _momentum,
-    "adagrad": torch.optim.Adagrad,
-    "rmsprop": torch.optim.RMSprop,
+    "adagrad": Adagrad,
+    "rmsprop": RMSprop,
     "adam": _adam,
     "adamw": _adamw,
 }
@@ -85,7 +94,7 @@ class NamedOptimizer:
             self.members.append(FACTORIES[name](dense, weight_decay=weight_decay))
         if sparse:
             on_cpu = all(parameter.device.type == "cpu" for group in sparse for parameter in group["params"])
-            lazy = LazyAdam if on_cpu else torch.optim.SparseAdam
+            lazy = LazyAdam if on_cpu else SparseAdam
             self.members.append((FACTORIES[name] if name in ("sgd", "adagrad") else lazy)(sparse))
 
     def zero_grad(self) -> None:
@@ -119,6 +128,7 @@ class NamedOptimizer:
             member.load_state_dict({"state": entries, "param_groups": member.state_dict()["param_groups"]})
 
 
+@without_compiler
 class LazyAdam(torch.optim.Optimizer):
     """Adam that moves only the rows that a sparse gradient has, like ``SparseAdam``, in one compiled pass."""
 
