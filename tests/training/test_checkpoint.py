@@ -20,7 +20,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize(("name", "n_kills"), [("PlanetoidT", 20), ("PlanetoidI", 6)])
+@pytest.mark.parametrize(
+    ("name", "n_kills"),
+    [
+        ("PlanetoidT", 3),
+        ("PlanetoidI", 2),
+        pytest.param("PlanetoidT", 20, marks=pytest.mark.soak),
+        pytest.param("PlanetoidI", 6, marks=pytest.mark.soak),
+    ],
+)
 def test_killed_at_random_moments(name, n_kills):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of writes, and a kill is not a crash
