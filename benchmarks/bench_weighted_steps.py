@@ -17,19 +17,23 @@ from statistics import median
 import numpy as np
 from numba import njit
 
-from planetoid.engine.draws import STEP, U64, alias_tables, bits_at, step_from, unit
+from planetoid.engine.alias import alias_tables
+from planetoid.engine.arrays import GraphArrays
+from planetoid.engine.draws import step
+from planetoid.engine.generator import U64, bits_at, unit
 from planetoid.graph import Graph
 
+KEY = U64(1)
 RESULTS = Path(__file__).resolve().parent / "results" / "weighted_steps.json"
 
 
 @njit
-def by_alias(n_steps, indptr, indices, accept, alias):
+def by_alias(n_steps, graph):
     node, total = np.int64(0), 0
     for k in range(n_steps):
-        node = step_from(node, bits_at(STEP, k), indptr, indices, accept, alias)
+        node = step(node, bits_at(KEY, k), graph)
         if node < 0:
-            node = np.int64(k % (len(indptr) - 1))
+            node = np.int64(k % (len(graph.indptr) - 1))
         total += node
     return total
 
@@ -42,7 +46,7 @@ def by_cumulation(n_steps, indptr, indices, cumulated):
         if low == high:
             node = np.int64(k % (len(indptr) - 1))
             continue
-        chance = unit(bits_at(U64(STEP), k)) * cumulated[high - 1]
+        chance = unit(KEY, k) * cumulated[high - 1]
         high -= 1
         while low < high:
             middle = (low + high) // 2
@@ -63,10 +67,10 @@ def main() -> None:
     for n, m in ((3_000, 6_000), (3_000, 300_000), (1_000_000, 4_000_000)):
         rng = np.random.default_rng(0)
         graph = Graph.from_edges(*rng.integers(0, n, (2, m)), rng.random(m) + 0.01, nodes=n)
-        accept, alias = alias_tables(graph.indptr, graph.weights)
+        arrays = GraphArrays(graph.indptr, graph.indices, *alias_tables(graph.indptr, graph.weights))
         cumulated = np.concatenate([np.cumsum(part) for part in np.split(graph.weights, graph.indptr[1:-1])])
         ways = {
-            "alias": lambda k, g=graph, a=accept, b=alias: by_alias(k, g.indptr, g.indices, a, b),
+            "alias": lambda k, g=arrays: by_alias(k, g),
             "cumulated": lambda k, g=graph, c=cumulated: by_cumulation(k, g.indptr, g.indices, c),
         }
         times: dict[str, list[float]] = {name: [] for name in ways}

@@ -13,38 +13,38 @@ import numpy as np
 from numba import njit
 
 import planetoid as pl
-from planetoid.engine import ContextSampler, SkipGram, loops
-from planetoid.engine import steps as kernels
+from planetoid.engine import ContextSampler, SkipGram, loops, slots, steps
+from planetoid.engine.arrays import Tables
 from planetoid.engine.skipgram import new_tables
 
 PIECES, CALLS = 9, 20_000
 
 
 @njit
-def score(seed, batches, starts, stride, graph, labels, rules, e, w, batch, losses):
+def draw(batches, sampling, rules, batch):
     for number in range(batches):
-        kernels.draw_and_score(
-            0, len(batch[0]), number * len(batch[0]), seed, len(e), starts, stride, graph, labels, rules, e, w,
-            np.float32(1e-6), batch, losses,
+        slots.draw_slots(0, len(batch.paths), number * len(batch.paths), sampling, rules, batch)
+
+
+@njit
+def score(batches, sampling, rules, tables, batch, losses):
+    for _ in range(batches):
+        steps.score_slots(
+            0, len(batch.paths), sampling.r1, sampling.d, rules, tables, np.float32(1e-6), batch, losses
         )  # fmt: skip
 
 
 @njit
-def draw(seed, batches, n, starts, stride, graph, labels, rules, batch):
-    for number in range(batches):
-        kernels.draw_batch(number * len(batch[0]), seed, n, starts, stride, graph, labels, rules, batch)
+def update_contexts(batches, sampling, rules, tables, batch):
+    for _ in range(batches):
+        steps.update_contexts(0, 1, sampling.d, sampling.self_pairs, rules, tables, batch)
+        steps.update_shared_negatives(0, 1, rules.n_shared, rules.group, tables, batch)
 
 
 @njit
-def update_contexts(batches, rules, e, w, batch):
+def update_centres(batches, tables, batch):
     for _ in range(batches):
-        kernels.update_contexts(0, 1, len(batch[0]), rules, 0, e, w, batch)
-
-
-@njit
-def update_centres(batches, e, batch):
-    for _ in range(batches):
-        kernels.update_centres(0, 1, len(batch[0]), 0, e, batch)
+        steps.update_centres(0, 1, tables, batch)
 
 
 @njit
@@ -78,25 +78,25 @@ def best(function, per_call: int, *arguments) -> float:
 
 def main() -> None:
     graph = pl.datasets.load("cora-bundled").graph
-    sampler = ContextSampler(graph, r1=1 / 6, q=40, d=6, self_pairs=False, seed=0)
-    e, w = new_tables(graph.n_nodes, 128, 0)
-    engine = SkipGram(sampler, e, w)
+    sampler = ContextSampler(graph, pl.Contexts(r1=1 / 6, q=40, d=6, self_pairs=False), seed=0)
+    engine = SkipGram(sampler, *new_tables(graph.n_nodes, 128, 0))
+    tables = Tables(engine.e, engine.w, 0)
     batches = 40
-    centres = batches * engine.n_slots * sampler.q
-    drawn = (sampler.starts, sampler.stride, sampler.graph_arrays, sampler.label_arrays, engine.rules)
+    centres = batches * engine.n_slots * sampler.contexts.q
+    sampling, rules, batch = sampler.sampling, engine.rules, engine.batch
     losses = np.zeros(engine.n_slots)
     table, rows = np.random.default_rng(0).normal(size=(24, 128)).astype(np.float32), np.arange(20)
     out = np.full(24, 1e-6, np.float32)
     found = {
-        "draw": best(draw, centres, sampler.seed, batches, len(e), *drawn, engine.batch),
-        "draw and score": best(score, centres, sampler.seed, batches, *drawn, e, w, engine.batch, losses),
-        "update contexts": best(update_contexts, centres, batches, engine.rules, e, w, engine.batch),
-        "update centres": best(update_centres, centres, batches, e, engine.batch),
+        "draw": best(draw, centres, batches, sampling, rules, batch),
+        "score": best(score, centres, batches, sampling, rules, tables, batch, losses),
+        "update contexts": best(update_contexts, centres, batches, sampling, rules, tables, batch),
+        "update centres": best(update_centres, centres, batches, tables, batch),
         "20 dot products, nearest cache": best(twenty_dots, CALLS, CALLS, table[23], table, rows, out),
         "20 rows added, nearest cache": best(twenty_sums, CALLS, CALLS, table * 0, rows, out, table[22]),
         "20 logistic functions": best(twenty_sigmoids, CALLS, CALLS, out),
     }
-    print(f"{engine.n_slots} walks a batch, {engine.rules[6]} share negatives; nanoseconds a centre:")
+    print(f"{engine.n_slots} walks a batch, {rules.group} share negatives; nanoseconds a centre:")
     for name, value in found.items():
         print(f"  {name:32s} {value:6.0f}")
 

@@ -6,18 +6,22 @@ are taken block by block, so no result depends on the number of threads.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 from numba import njit, uintp
 
 __all__ = ["peel_trees", "plant_trees", "propagate_rows", "step_rows", "turn_rows", "visit_nodes", "weigh_rows"]
+
+Integers = npt.NDArray[np.integer]
+Floats = npt.NDArray[np.floating]
 
 ROWS_IN_CACHE = 512
 
 
 @njit(cache=True, nogil=True)
-def _multiply(indptr: Any, indices: Any, weights: Any, values: Any, product: Any, start: int, stop: int) -> None:
+def _multiply(
+    indptr: Integers, indices: Integers, weights: Floats, values: Floats, product: Floats, start: int, stop: int
+) -> None:
     """Set ``product = A @ values`` in rows ``start..stop``.
 
     Four sums in registers and unsigned indices (no test for negative ones) make
@@ -49,7 +53,15 @@ def _multiply(indptr: Any, indices: Any, weights: Any, values: Any, product: Any
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # lets the maximum be vectorised; changes no sum
 def propagate_rows(
-    indptr: Any, indices: Any, weights: Any, scale: Any, bias: Any, old: Any, new: Any, start: int, stop: int
+    indptr: Integers,
+    indices: Integers,
+    weights: Floats,
+    scale: Floats,
+    bias: Floats,
+    old: Floats,
+    new: Floats,
+    start: int,
+    stop: int,
 ) -> float:
     """Set ``new = scale * (A @ old) + bias`` in rows ``start..stop``; return the largest change."""
     largest = np.float32(0.0)
@@ -68,13 +80,13 @@ def propagate_rows(
 
 @njit(cache=True, nogil=True)
 def weigh_rows(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    diagonal: Any,
-    direction: Any,
-    weighed: Any,
-    curve: Any,
+    indptr: Integers,
+    indices: Integers,
+    weights: Floats,
+    diagonal: Floats,
+    direction: Floats,
+    weighed: Floats,
+    curve: Floats,
     start: int,
     stop: int,
 ) -> None:
@@ -91,13 +103,13 @@ def weigh_rows(
 
 @njit(cache=True, nogil=True)
 def step_rows(
-    length: Any,
-    direction: Any,
-    weighed: Any,
-    inverse: Any,
-    values: Any,
-    residual: Any,
-    sums: Any,
+    length: Floats,
+    direction: Floats,
+    weighed: Floats,
+    inverse: Floats,
+    values: Floats,
+    residual: Floats,
+    sums: Floats,
     start: int,
     stop: int,
 ) -> None:
@@ -112,7 +124,7 @@ def step_rows(
 
 
 @njit(cache=True, nogil=True)
-def turn_rows(turn: Any, inverse: Any, residual: Any, direction: Any, start: int, stop: int) -> None:
+def turn_rows(turn: Floats, inverse: Floats, residual: Floats, direction: Floats, start: int, stop: int) -> None:
     """Set ``direction = M^-1 residual + turn * direction`` in these rows."""
     for i in range(uintp(start), uintp(stop)):
         for c in range(uintp(len(turn))):
@@ -120,7 +132,9 @@ def turn_rows(turn: Any, inverse: Any, residual: Any, direction: Any, start: int
 
 
 @njit(cache=True)
-def peel_trees(indptr: Any, indices: Any, weights: Any, free: Any, diagonal: Any, right: Any) -> Any:
+def peel_trees(
+    indptr: Integers, indices: Integers, weights: Floats, free: npt.NDArray[np.bool_], diagonal: Floats, right: Floats
+) -> tuple[Integers, Integers, Floats]:
     """Eliminate, leaf by leaf, the unknowns that hang on the rest by one entry.
 
     ``diagonal`` and ``right`` are changed to those of the system that remains.
@@ -166,7 +180,9 @@ def peel_trees(indptr: Any, indices: Any, weights: Any, free: Any, diagonal: Any
 
 
 @njit(cache=True)
-def plant_trees(order: Any, parents: Any, ties: Any, diagonal: Any, right: Any, values: Any) -> None:
+def plant_trees(
+    order: Integers, parents: Integers, ties: Floats, diagonal: Floats, right: Floats, values: Floats
+) -> None:
     """Fill in the values of the eliminated rows, the last one first."""
     for k in range(len(order) - 1, -1, -1):
         i = order[k]
@@ -176,7 +192,15 @@ def plant_trees(order: Any, parents: Any, ties: Any, diagonal: Any, right: Any, 
 
 
 @njit(cache=True)
-def visit_nodes(indptr: Any, indices: Any, shares: Any, order: Any, content: Any, relation: Any, labels: Any) -> int:
+def visit_nodes(
+    indptr: Integers,
+    indices: Integers,
+    shares: Floats,
+    order: Integers,
+    content: Floats,
+    relation: Floats,
+    labels: Integers,
+) -> int:
     """Give each node, in turn, the best label by its content and its neighbours' labels of now.
 
     ``shares`` weighs the entries of the CSR, ``relation[a, b]`` is what a

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -134,9 +134,9 @@ def takes_data(*, validation: bool) -> Callable[[Callable[..., None]], Callable[
         own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "options"]
 
         @functools.wraps(command)
-        def with_files(**arguments: Any) -> None:
+        def with_files(**arguments: object) -> None:
             values = {name: _value(name, arguments.pop(name)) for name in names}
-            command(options=DataOptions(**values), **arguments)
+            command(options=DataOptions(**values), **arguments)  # type: ignore[arg-type]  # typer has checked them
 
         shown = [*(_parameter(name) for name in names), *own]
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in shown]
@@ -152,8 +152,10 @@ def _parameter(name: str) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=DATA_OPTIONS[name])
 
 
-def _value(name: str, value: Any) -> Any:
+def _value(name: str, value: object) -> object:
     """Return an option as ``DataOptions`` takes it: columns may be numbers, what may be repeated is a tuple."""
-    if name.endswith("_column") and value is not None and value.isdigit():
+    if name.endswith("_column") and isinstance(value, str) and value.isdigit():
         return int(value)
-    return tuple(value or ()) if name in ("ignore", "header", "no_header") else value
+    if name in ("ignore", "header", "no_header"):
+        return tuple(value) if isinstance(value, (list, tuple)) else ()
+    return value

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from planetoid.data.dataset import Dataset
 from planetoid.data.splits import Split
-from planetoid.datasets.pickles import read_pickle
+from planetoid.datasets.pickles import Matrix, read_pickle
 from planetoid.errors import DataError
 from planetoid.graph import EdgeList, Graph
 from planetoid.ids import NodeIds
@@ -52,10 +52,10 @@ def read_view(
     """Assemble a data set from the files of one view."""
     parts = {part: paths[file] for file in file_names(stem, view) for part in [file[len(f"{view}.{stem}.") :]]}
     graph = _read_graph(parts["graph"], repeats)
-    x, tx = read_pickle(parts["x"]), read_pickle(parts["tx"])
+    x, tx = _read_matrix(parts["x"]), _read_matrix(parts["tx"])
     (y, n_columns), (ty, _) = _read_labels(parts["y"]), _read_labels(parts["ty"])
     if view == "ind":
-        allx = read_pickle(parts["allx"])
+        allx = _read_matrix(parts["allx"])
         ally = _read_labels(parts["ally"])[0] if "ally" in parts else y
         test = _read_index(parts["test.index"])
     else:
@@ -106,9 +106,16 @@ def _read_index(path: Path) -> npt.NDArray[np.int64]:
     return np.array(rows, dtype=np.int64)
 
 
+def _read_matrix(path: Path) -> Matrix:
+    matrix = read_pickle(path)
+    if isinstance(matrix, dict):
+        raise DataError("the file must hold a matrix, not a dictionary", path=path)
+    return matrix
+
+
 def _read_labels(path: Path) -> tuple[npt.NDArray[np.int32], int]:
     """Return the column of the 1 in each row, -1 for a row of zeros, and the number of columns."""
-    one_hot = read_pickle(path)
+    one_hot = _read_matrix(path)
     total = one_hot.sum(axis=1)
     if ((one_hot != 0) & (one_hot != 1)).any() or (total > 1).any():
         raise DataError("more than one label", path=path, row=int(np.argmax(total > 1)))

@@ -13,7 +13,7 @@ import io
 import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ from scipy import sparse
 
 from planetoid.errors import DataError
 
-__all__ = ["read_pickle"]
+__all__ = ["Matrix", "read_pickle"]
+
+Matrix: TypeAlias = "npt.NDArray[Any] | sparse.csr_array"
+Unpickled: TypeAlias = "Matrix | dict[Any, Any]"
 
 _NUMBER_KINDS = "biuf"
 
@@ -110,7 +113,7 @@ class _AllowListUnpickler(pickle.Unpickler):
             raise DataError(f"the pickle refers to {module}.{name}; only {allowed} are allowed") from None
 
 
-def read_pickle(path: str | Path) -> Any:
+def read_pickle(path: str | Path) -> Unpickled:
     """Return the array, ``csr_array`` or dictionary that a pickle holds.
 
     Raises
