@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the classes of the registry, written by scripts/update_docs
     from planetoid.baselines.semi_supervised_embedding import SemiSupervisedEmbedding as SemiSupervisedEmbedding
     from planetoid.baselines.transductive_svm import TransductiveSVM as TransductiveSVM
     from planetoid.models.inductive import PlanetoidI as PlanetoidI
+    from planetoid.models.planetoid import Planetoid as Planetoid
     from planetoid.models.transductive import PlanetoidG as PlanetoidG
     from planetoid.models.transductive import PlanetoidT as PlanetoidT
 

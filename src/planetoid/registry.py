@@ -47,6 +47,9 @@ class MethodInfo(NamedTuple):
 
 
 CLASSES: dict[str, MethodInfo] = {
+    "Planetoid": MethodInfo(
+        "planetoid", "models.planetoid", 1.0, "optional", graph="optional", inductive=True, embedding=True
+    ),
     "PlanetoidT": MethodInfo("planetoid-t", "models.transductive", 0.8, "required", embedding=True),
     "PlanetoidI": MethodInfo("planetoid-i", "models.inductive", 2.3, "required", inductive=True, embedding=True),
     "PlanetoidG": MethodInfo("planetoid-g", "models.transductive", 0.8, embedding=True),

@@ -10,8 +10,8 @@ from sklearn.preprocessing import normalize
 
 import planetoid as pl
 from planetoid.baselines import propagated_features
-from planetoid.baselines.propagated_features import Filter, normalized_adjacency
 from planetoid.errors import ParameterError
+from planetoid.graph.adjacency import Filter, normalized_adjacency
 
 VARIANTS = ("ssgc", "sgc")
 

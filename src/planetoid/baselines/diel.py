@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.baselines.linear_system import System, solve
-from planetoid.baselines.propagation import strengths, symmetric_adjacency
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
@@ -18,7 +17,9 @@ from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import Record
+from planetoid.training.softmax_regression import fit_softmax
 from planetoid.utils.progress import progress
+from planetoid.utils.seeds import new_seed
 
 __all__ = ["GraphEmbedding"]
 
@@ -129,6 +130,12 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
 
     def _inverse_penalty(self, data: Dataset) -> float:
         return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)
+
+    def embed(self, data: Dataset) -> npt.NDArray[np.float32]:
+        """Return the embedding alone, without a classifier on it."""
+        if not hasattr(self, "_seed"):
+            self._seed = new_seed(self.random_state)
+        return self._embed(data)
 
     def _embed(self, data: Dataset) -> npt.NDArray[np.float32]:
         from planetoid.engine.skipgram import SkipGram, new_tables

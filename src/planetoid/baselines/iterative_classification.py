@@ -11,14 +11,14 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from planetoid.baselines.propagation import strengths, symmetric_adjacency
-from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
+from planetoid.training.softmax_regression import fit_softmax
 
 __all__ = ["IterativeClassification"]
 

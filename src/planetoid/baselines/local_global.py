@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, class_mass_normalized, filled, strengths, symmetric_adjacency
+from planetoid.baselines.propagation import Propagation, class_mass_normalized, filled
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
+from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import Constraints, Real
 from planetoid.search_space import Categorical, SearchSpace
 

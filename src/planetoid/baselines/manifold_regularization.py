@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from planetoid.baselines.propagation import symmetric_adjacency
 from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.graph.adjacency import symmetric_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace

@@ -10,9 +10,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, filled, strengths, symmetric_adjacency
+from planetoid.baselines.propagation import Propagation, filled
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
+from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import Constraints, Real
 from planetoid.search_space import Float, SearchSpace
 

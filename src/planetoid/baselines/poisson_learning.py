@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, mean_weight, strengths, symmetric_adjacency
+from planetoid.baselines.propagation import Propagation
 from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.parameters import Check, Constraints, Real
 
 __all__ = ["PoissonLearning"]

@@ -8,28 +8,23 @@ classes numbers. Propagation is in float32, which is two to three times as fast 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from planetoid.baselines.propagation import mean_weight, strengths, symmetric_adjacency
-from planetoid.baselines.softmax_regression import fit_softmax
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import Rows, scale_rows
+from planetoid.data.scaling import scale_rows
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
+from planetoid.training.softmax_regression import fit_softmax
 
-__all__ = ["Filter", "PropagatedFeatures", "normalized_adjacency"]
+__all__ = ["PropagatedFeatures"]
 
-Matrix = npt.NDArray[np.float32]
-BLOCK = 64  # columns that are propagated at once
 AUTO_C = 0.3  # times labels per class; this, K and alpha: chosen on random splits of the citation networks
 
 
@@ -149,65 +144,3 @@ class PropagatedFeatures(GraphClassifier):
             self.coef_ = np.asarray(solver.coef_ / scale)
         self.intercept_ = np.asarray(solver.intercept_)
         self.n_iter_ = int(solver.n_iter_.max())
-
-
-@dataclass(frozen=True)
-class Filter:
-    """The symmetric matrix S, by its products.
-
-    Attributes
-    ----------
-    adjacency : csr_array
-        A_hat.
-    variant : {"ssgc", "sgc"}
-    K : int
-    alpha : float
-        Ignored by SGC.
-    """
-
-    adjacency: sparse.csr_array
-    variant: str
-    K: int
-    alpha: float
-
-    def __call__(self, values: Matrix) -> Matrix:
-        """Return ``S @ values``."""
-        power, total = values, np.zeros_like(values)
-        for _ in range(self.K):
-            power = self.adjacency @ power
-            total += power
-        if self.variant == "sgc":
-            return power
-        return np.asarray(np.float32((1 - self.alpha) / self.K) * total + np.float32(self.alpha) * values)
-
-    def rows(self, X: Rows, nodes: npt.NDArray[np.int64]) -> Matrix:
-        """Return the rows ``(S @ X)[nodes]``, by propagation of nodes or of features, whichever are fewer."""
-        n, n_features = X.shape
-        found = np.empty((len(nodes), n_features), dtype=np.float32)
-        if len(nodes) <= n_features:
-            for block in _blocks(len(nodes)):
-                indicator = np.zeros((n, len(nodes[block])), dtype=np.float32)
-                indicator[nodes[block], np.arange(indicator.shape[1])] = 1.0
-                found[block] = (X.T @ self(indicator)).T
-            return found
-        columns = sparse.csc_array(X) if sparse.issparse(X) else X
-        for block in _blocks(n_features):
-            part = columns[:, block]
-            dense = part if isinstance(part, np.ndarray) else part.toarray()
-            found[:, block] = self(np.asarray(dense, dtype=np.float32))[nodes]
-        return found
-
-
-def normalized_adjacency(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return ``D^-1/2 (A + w I) D^-1/2`` with the degrees D of ``A + w I`` and the mean edge weight w.
-
-    In an unweighted graph w is 1; in a weighted one it makes the result independent of the unit of the weights.
-    """
-    loops = mean_weight(adjacency) * sparse.eye_array(adjacency.shape[0])
-    looped = sparse.csr_array(adjacency.astype(np.float64) + loops)
-    root = sparse.diags_array(1 / np.sqrt(strengths(looped)))
-    return sparse.csr_array(root @ looped @ root, dtype=np.float32)
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))

@@ -7,23 +7,18 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
 from planetoid.data.dataset import Dataset
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
-from planetoid.graph import Graph
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
 __all__ = [
     "Propagation",
     "class_mass_normalized",
     "filled",
-    "mean_weight",
     "reached",
-    "strengths",
-    "symmetric_adjacency",
 ]
 
 
@@ -80,22 +75,6 @@ class Propagation(GraphClassifier):
                 stacklevel=4,
             )
         return solution.values
-
-
-def symmetric_adjacency(graph: Graph) -> sparse.csr_array:
-    """Return the weights as a symmetric matrix; a directed edge counts in both directions."""
-    matrix = graph.to_scipy()
-    return sparse.csr_array(matrix + matrix.T) if graph.directed else matrix
-
-
-def strengths(adjacency: sparse.csr_array) -> npt.NDArray[np.float64]:
-    """Return the sum of the weights of each row, in float64 (``adjacency.sum`` adds in float32)."""
-    return np.asarray(adjacency @ np.ones(adjacency.shape[1]))
-
-
-def mean_weight(adjacency: sparse.csr_array) -> float:
-    """Return the mean edge weight, 1 without edges: the weight of self-loops that does not depend on its unit."""
-    return float(adjacency.data.mean(dtype=np.float64)) if adjacency.nnz else 1.0
 
 
 def reached(data: Dataset) -> npt.NDArray[np.bool_]:

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
-from planetoid.baselines.propagation import strengths
 from planetoid.data.scaling import Rows
 from planetoid.errors import ParameterError
+from planetoid.graph.adjacency import strengths
 from planetoid.io.model_files import Tensors
 
 __all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]

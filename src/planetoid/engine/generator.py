@@ -23,8 +23,8 @@ import numpy as np
 from planetoid.engine.compiling import exact
 
 __all__ = [
-    "KIND", "LABEL_PAIRS", "NEGATIVES", "SHARED_NEGATIVES", "STARTS", "WALKS", "below", "bits_at", "key_of", "mix",
-    "to_unit", "unit",
+    "BATCHES", "DROPPED_FEATURES", "DROPPED_UNITS", "KIND", "LABEL_PAIRS", "NEGATIVES", "NEIGHBOURHOODS",
+    "SHARED_NEGATIVES", "STARTS", "WALKS", "below", "bits_at", "key_of", "mix", "to_unit", "unit",
 ]  # fmt: skip
 
 U64 = np.uint64
@@ -37,6 +37,7 @@ TO_UNIT = 2.0**-53
 # Streams, one for each kind of thing that is drawn, so that no two of them share numbers. They are NumPy integers, or
 # numba would compile key_of once for each value.
 WALKS, LABEL_PAIRS, STARTS, NEGATIVES, SHARED_NEGATIVES = (np.int64(stream) for stream in (1, 2, 3, 4, 5))
+NEIGHBOURHOODS, BATCHES, DROPPED_FEATURES, DROPPED_UNITS = (np.int64(stream) for stream in (6, 7, 8, 9))
 
 # In the stream of walks, the steps of a walk use small counters; what is decided about a walk uses these and beyond.
 KIND = np.int64(1 << 40)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
 
-__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase"]
+__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "fingerprint_of"]
 
 # Parameters that do not change the result (callbacks speak for themselves), so that a checkpoint resumes with others.
 NOT_IN_FINGERPRINT = ("callbacks", "n_jobs", "random_state", "verbose")
@@ -141,11 +141,16 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             for name, value in self.get_params(deep=False).items()
             if name not in NOT_IN_FINGERPRINT
         }
-        prefix = f"{type(self).__name__} {self._seed} {json.dumps(parameters, sort_keys=True)}"
-        arrays = [data.y, data.validation, data.graph.indptr, data.graph.indices, data.graph.weights]
-        if data.X is not None:
-            arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
-        return sha256_of_arrays(arrays, prefix.encode())
+        return fingerprint_of(type(self).__name__, self._seed, parameters, data)
+
+
+def fingerprint_of(name: str, seed: int, parameters: dict[str, str], data: Dataset) -> str:
+    """Return a digest of a method, its parameters and the data, by which a checkpoint knows its training."""
+    prefix = f"{name} {seed} {json.dumps(parameters, sort_keys=True)}"
+    arrays = [data.y, data.validation, data.graph.indptr, data.graph.indices, data.graph.weights]
+    if data.X is not None:
+        arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
+    return sha256_of_arrays(arrays, prefix.encode())
 
 
 def _stable_repr(value: object) -> str:

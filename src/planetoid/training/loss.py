@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Loss", "Tensors", "with_prefix", "without_prefix"]
 
-Tensors: TypeAlias = "dict[str, torch.Tensor]"
+Tensors: TypeAlias = "dict[str, torch.Tensor]"  # or NumPy arrays, of losses that do not use torch
 
 
 class Loss(ABC):
@@ -22,7 +22,8 @@ class Loss(ABC):
 
     The trainer alternates between the losses, each of which takes whole steps (:meth:`step`), or takes one step on
     their weighted sum: :meth:`zero_grad` of every loss, :meth:`add_gradient` of every loss, :meth:`apply` of every
-    loss. A new loss is a subclass with these three methods, :meth:`state` and :meth:`restore`.
+    loss. A new loss is a subclass with these three methods, or :meth:`step` where it is never summed with another, and
+    :meth:`state` and :meth:`restore`.
 
     Attributes
     ----------
@@ -42,17 +43,17 @@ class Loss(ABC):
     pairs_per_step: float = 0.0
     has_validation: bool = False
 
-    @abstractmethod
     def zero_grad(self) -> None:
         """Clear the gradients of the last step."""
+        raise NotImplementedError
 
-    @abstractmethod
     def add_gradient(self, number: int, weight: float) -> float:
         """Add ``weight`` times the gradient of batch ``number`` to what is there; return the unweighted loss."""
+        raise NotImplementedError
 
-    @abstractmethod
     def apply(self) -> None:
         """Take the gradient step of the parameters that this loss owns."""
+        raise NotImplementedError
 
     def step(self, number: int) -> float:
         """Take one step on this loss alone, on batch ``number``; return the loss before it."""

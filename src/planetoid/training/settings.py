@@ -1,4 +1,4 @@
-"""Parameter objects of the Planetoid models: ``Training`` is Algorithm 2, ``Network`` Equations 4 and 5."""
+"""Parameter objects of the models: how contexts are drawn, how a model is trained, how a network looks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from planetoid.parameters import Constraints, Integer, Parameters, Real
 
-__all__ = ["ACTIVATIONS", "OPTIMIZERS", "Encoder", "Network", "Training"]
+__all__ = ["ACTIVATIONS", "OPTIMIZERS", "Consistency", "Encoder", "Neighbourhood", "Network", "Training"]
 
 ACTIVATIONS = ("relu", "tanh", "softmax", "linear")
 OPTIMIZERS = ("sgd", "momentum", "adagrad", "rmsprop", "adam", "adamw")
@@ -149,4 +149,100 @@ class Encoder(Parameters):
         "l1": Integer(1),
         "width": Integer(1),
         "activation": ("relu", "tanh", "linear"),
+    }
+
+
+@dataclass(frozen=True)
+class Neighbourhood(Parameters):
+    """How the contexts of a node are sampled by :class:`~planetoid.Planetoid`: walks with restart.
+
+    Parameters
+    ----------
+    walks : int
+        Walks per sample; a sample is the input of a node in one training step.
+    restart : float
+        Probability that a walk ends after each step, so the weight of a node itself against its neighbourhood: with 1
+        the graph is not used.
+    length : int
+        Steps of a walk at most.
+    degree_power : float
+        A visit counts (degree + 1) to the power of minus this, in units of the mean edge weight: 0.5 is the symmetric
+        normalisation of a graph convolution, 0 counts every visit alike.
+    """
+
+    walks: int = 8
+    restart: float = 0.15
+    length: int = 10
+    degree_power: float = 1.0
+
+    constraints: ClassVar[Constraints] = {
+        "walks": Integer(1),
+        "restart": Real(0, 1),
+        "length": Integer(0),
+        "degree_power": Real(0),
+    }
+
+
+@dataclass(frozen=True)
+class Consistency(Parameters):
+    """How :class:`~planetoid.Planetoid` is trained: Algorithm 2 on L_s and a loss L_u of agreement.
+
+    Parameters
+    ----------
+    steps : int
+        Training steps, each on L_s + weight L_u.
+    n_labelled, n_unlabelled : int
+        Nodes of each kind in a batch (the paper's N1 and N2); all labelled nodes where there are fewer.
+    weight : float
+        Weight of L_u, reached after ``warmup`` steps.
+    warmup : int
+    temperature : float
+        Power 1 / temperature to which the mean prediction of a node is raised before both are drawn to it.
+    confidence : float
+        A node takes part in L_u if its mean prediction is at least so many times 1 / (number of classes).
+    alignment : float
+        Exponent of the correction that keeps the mean prediction near the class prior.
+    teaching : int
+        Steps over which the teacher, a classifier on the chosen view, fades out of the targets of L_u.
+    learning_rate : float
+        Of Adam, falling to 0 along half a cosine.
+    weight_decay : float or "auto"
+        L2 penalty of all parameters. ``"auto"`` depends on the number of classes C and of labels per class L:
+        min(0.01, 1 / (4 C^2)) sqrt(min(1, L / 20)).
+    dropout, feature_dropout : float
+        Share of hidden units and of features that a step drops.
+    evaluate_every : int
+        Steps between two evaluations on the validation labels.
+    """
+
+    steps: int = 300
+    n_labelled: int = 500
+    n_unlabelled: int = 200
+    weight: float = 1.0
+    warmup: int = 100
+    temperature: float = 0.4
+    confidence: float = 2.0
+    alignment: float = 1.0
+    teaching: int = 200
+    learning_rate: float = 0.01
+    weight_decay: float | str = "auto"
+    dropout: float = 0.5
+    feature_dropout: float = 0.5
+    evaluate_every: int = 25
+
+    constraints: ClassVar[Constraints] = {
+        "steps": Integer(0),
+        "n_labelled": Integer(1),
+        "n_unlabelled": Integer(0),
+        "weight": Real(0),
+        "warmup": Integer(0),
+        "temperature": Real(0, closed="neither"),
+        "confidence": Real(0),
+        "alignment": Real(0),
+        "teaching": Integer(0),
+        "learning_rate": Real(0, closed="neither"),
+        "weight_decay": (Real(0), "auto"),
+        "dropout": Real(0, 1, closed="left"),
+        "feature_dropout": Real(0, 1, closed="left"),
+        "evaluate_every": Integer(1),
     }

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import planetoid as pl
-from planetoid.baselines.softmax_regression import fit_softmax
+from planetoid.training.softmax_regression import fit_softmax
 
 ONE_OF_EACH = np.eye(25), np.arange(25)
 

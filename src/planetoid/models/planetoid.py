@@ -1,0 +1,396 @@
+"""``Planetoid``: contexts are inputs, and two samples of them must agree; the method that is used by default."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import log_softmax, softmax
+
+from planetoid.data.dataset import Dataset, Features
+from planetoid.data.scaling import Rows, scale_rows
+from planetoid.data.types import FeaturesLike
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning
+from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
+from planetoid.io.model_files import Tensors
+from planetoid.models.base import fingerprint_of
+from planetoid.models.evidence import MOST_LABELLED, VIEWS, Evidence, Teacher, ask_views, sharpened
+from planetoid.models.inputs import Inputs
+from planetoid.models.student import Student
+from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
+from planetoid.search_space import Categorical, Float, SearchSpace
+from planetoid.training.calibration import MIN_LABELS, best_temperature
+from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
+from planetoid.training.settings import Consistency, Neighbourhood
+from planetoid.utils.threads import resolve_n_jobs
+
+if TYPE_CHECKING:
+    from planetoid.engine.neighbourhoods import Walks
+
+__all__ = ["Planetoid"]
+
+PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened before they are counted
+PRIOR_LABELS = 5.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
+TEACHER_WEIGHT = 0.5  # of the teacher's log-probabilities in the prediction
+GRAPH_DIMENSION = 64  # of the embedding that stands in for features
+NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
+
+
+class Planetoid(EmbeddingMixin, InductiveClassifier):
+    """Planetoid: the contexts of a node are its input, and two samples of them must lead to the same label.
+
+    The paper draws contexts c of a node i by random walks (Algorithm 1) and trains an embedding of i to predict them.
+    Here the embedding is made of them: ``e_i`` is the mean of ``h(x_c)`` over sampled contexts. L_s fits the labelled
+    nodes; L_u asks two independent samples of the contexts of an unlabelled node to agree. A prediction replaces the
+    sample by its mean over all walks, so nothing about it is random.
+
+    Before training, three simple classifiers are asked what features, neighbourhoods and the graph say on their own
+    (:mod:`planetoid.models.evidence`). The most reliable one teaches the network in its first steps and decides what
+    the network sees: where the graph misleads, the node's own features alone.
+
+    Works with a graph, with features, or with both. Without edges, a graph of nearest neighbours is made from the
+    features. Without features, or where they say nothing, they are replaced by an embedding of the graph
+    (:class:`~planetoid.GraphEmbedding`). A directed edge counts in both directions.
+
+    Parameters
+    ----------
+    dimension : int
+        Width of the embedding.
+    view : {"auto", "features", "neighbourhood", "graph"}
+        What predictions are made from: each node's own features, the features around it, or its place in the graph.
+    neighbourhood : Neighbourhood
+        How contexts are sampled.
+    training : Consistency
+        How the network is trained.
+    student : bool
+        Whether a network on features alone is distilled from the model, which labels new rows without edges.
+    row_normalize : {"l2", "l1", None}
+        Norm to which feature rows are scaled. The columns of dense features are first scaled to mean 0 and standard
+        deviation 1.
+    callbacks : list of Callback, optional
+        :class:`~planetoid.EarlyStopping`, :class:`~planetoid.Checkpoint` and others. With validation labels, training
+        keeps the best parameters by default.
+    n_jobs : int or None
+        Number of threads; None is 1, -1 all cores. The result does not depend on it.
+    random_state : int or None
+    verbose : int
+        Whether a progress bar is shown.
+
+    Attributes
+    ----------
+    embedding_ : float32 array of shape (n_nodes, dimension)
+    view_ : str
+        What predictions are made from.
+    reliability_ : dict
+        How reliable each view was found to be, if there was a choice.
+    history_ : list of dict
+        One record per evaluation.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> data = pl.datasets.make_citation(300, seed=1).hold_out(per_class=5, seed=0)
+    >>> model = pl.Planetoid(random_state=0).fit(data)
+    >>> model.view_
+    'neighbourhood'
+    """
+
+    uses_features = "optional"
+    uses_graph = "optional"
+
+    constraints: ClassVar[Constraints] = {
+        "dimension": Integer(1),
+        "view": ("auto", *VIEWS),
+        "neighbourhood": Neighbourhood,
+        "training": Consistency,
+        "student": bool,
+        "row_normalize": ROW_NORMALIZE,
+        "callbacks": CALLBACKS,
+        "n_jobs": N_JOBS,
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
+    search_space: ClassVar[SearchSpace] = {
+        "dimension": Categorical((32, 64)),
+        "neighbourhood__restart": Categorical((0.05, 0.15, 0.3)),
+        "neighbourhood__degree_power": Categorical((0.5, 1.0)),
+        "training__steps": Categorical((200, 300, 500)),
+        "training__temperature": Categorical((0.3, 0.4, 0.5)),
+        "training__weight_decay": Float(5e-4, 2e-2),
+        "training__feature_dropout": Categorical((0.2, 0.5)),
+    }
+
+    embedding_: npt.NDArray[np.float32]
+    history_: list[Record]
+    view_: str
+    reliability_: dict[str, float]
+
+    def __init__(
+        self,
+        *,
+        dimension: int = 32,
+        view: str = "auto",
+        neighbourhood: Neighbourhood = Neighbourhood(),
+        training: Consistency = Consistency(),
+        student: bool = True,
+        row_normalize: str | None = "l2",
+        callbacks: Sequence[Callback] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.dimension = dimension
+        self.view = view
+        self.neighbourhood = neighbourhood
+        self.training = training
+        self.student = student
+        self.row_normalize = row_normalize
+        self.callbacks = callbacks
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_callbacks(self.callbacks)
+
+    # ---- fit ------------------------------------------------------------------
+
+    def _fit(self, data: Dataset) -> Probabilities:
+        X = None
+        if data.X is not None:
+            self._inputs = Inputs.of(data.X, self.row_normalize)
+            X = self._inputs.scaled(data.X)
+        self._adjacency = self._connected(data, X)
+        teacher = self._ask(data, X)
+        self.view_ = teacher.view
+        self.reliability_ = {name: verdict.reliability for name, verdict in teacher.verdicts.items()}
+        x = self._graph_features(data) if self.view_ == "graph" or X is None else sparse.csr_array(X)
+        self._train(data, x, teacher)
+        probabilities = self._predict_fitted(data, x, teacher)
+        self._student = None
+        if self.student and X is not None:
+            self._student = Student.learn(
+                X, probabilities, data.labelled, data.y[data.labelled], seed=self._seed,
+                n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,
+            )  # fmt: skip
+        return probabilities
+
+    def _connected(self, data: Dataset, X: Rows | None) -> sparse.csr_array:
+        """Return the edges as a symmetric matrix; without any, those of nearest neighbours."""
+        graph = data.graph
+        if graph.n_edges == 0 and X is not None and 2 <= data.n_nodes <= MOST_NODES:
+            from planetoid.graph.construct import knn_graph
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PlanetoidWarning)  # of rows without features
+                graph = knn_graph(X, min(NEIGHBOURS, data.n_nodes - 1), n_jobs=self.n_jobs)
+        return symmetric_adjacency(graph).astype(np.float32)
+
+    def _ask(self, data: Dataset, X: Rows | None) -> Teacher:
+        """Ask what features, neighbourhoods and the graph say on their own."""
+        evidence = Evidence(X, self._adjacency if self._adjacency.nnz else None)
+        names = VIEWS if self.view == "auto" else (self.view,)
+        if not set(names) & set(evidence.views()):
+            raise ParameterError(
+                f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
+                parameter="view",
+            )
+        some = _some_of_each_class(data.y, data.labelled, MOST_LABELLED)
+        return ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
+
+    def _graph_features(self, data: Dataset) -> sparse.csr_array:
+        """Return an embedding of the graph in the place of features."""
+        from planetoid.baselines.graph_embedding import GraphEmbedding
+
+        embedding = GraphEmbedding(
+            dimension=GRAPH_DIMENSION, random_state=self._seed, n_jobs=self.n_jobs, verbose=self.verbose
+        ).embed(data)
+        return sparse.csr_array(scale_rows(embedding, "l2"))
+
+    def _train(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> None:
+        from planetoid.engine.consistency import Examples, FeatureArrays
+        from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
+        from planetoid.training.trainer import Schedule, Trainer
+
+        arrays = FeatureArrays(x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data.astype(np.float32))
+        self._layers = new_layers(x.shape[1], self.dimension, data.n_classes, self._seed)
+        codes = data.y[data.labelled]
+        examples = Examples(
+            labelled=data.labelled.astype(np.int32),
+            codes=codes.astype(np.int32),
+            unlabelled=np.flatnonzero(data.y < 0).astype(np.int32),
+            teacher=teacher.probabilities,
+            prior=_class_prior(teacher.probabilities, codes),
+        )
+        loss = ConsistencyLoss(
+            self._layers,
+            arrays,
+            self._walks(),
+            examples,
+            self.training,
+            n_threads=resolve_n_jobs(self.n_jobs),
+            evaluate=None if data.validation is None else lambda: self._evaluate(data, x, teacher),
+        )
+        schedule = Schedule(self.training.steps, (1.0,), None, self.training.evaluate_every)
+        trainer = Trainer(
+            [loss],
+            schedule,
+            self.callbacks or (),
+            name=type(self).__name__,
+            verbose=self.verbose,
+            fingerprint=lambda: self._fingerprint(data),
+        )
+        trainer.run()
+        self.history_ = trainer.history
+
+    def _walks(self) -> Walks:
+        from planetoid.engine.alias import alias_tables
+        from planetoid.engine.arrays import GraphArrays
+        from planetoid.engine.neighbourhoods import Walks
+
+        adjacency, restart = self._adjacency, self._restart
+        accept, alias = np.empty(0, np.float32), np.empty(0, np.int32)
+        if adjacency.nnz and (adjacency.data != adjacency.data[0]).any():
+            accept, alias = alias_tables(adjacency.indptr, adjacency.data)
+        return Walks(
+            seed=np.uint64(self._seed % 2**64),
+            graph=GraphArrays(adjacency.indptr, adjacency.indices, accept, alias),
+            importance=self._importance(adjacency),
+            per_sample=int(self.neighbourhood.walks) if restart < 1 else 1,
+            length=int(self.neighbourhood.length) if restart < 1 else 0,
+            log_continue=float(np.log1p(-restart)) if restart < 1 else -np.inf,
+        )
+
+    @property
+    def _restart(self) -> float:
+        return 1.0 if self.view_ == "features" else float(self.neighbourhood.restart)
+
+    def _importance(self, adjacency: sparse.csr_array) -> npt.NDArray[np.float32]:
+        degrees = strengths(adjacency) / mean_weight(adjacency) + 1.0
+        return np.asarray(degrees**-self.neighbourhood.degree_power, dtype=np.float32)
+
+    # ---- predict --------------------------------------------------------------
+
+    def _hidden(self, adjacency: sparse.csr_array, projected: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return the embedding of every node of a graph, from x W1 of all of them."""
+        from planetoid.engine.neighbourhoods import expected_contexts
+
+        importance = self._importance(adjacency)
+        length = int(self.neighbourhood.length) if self._restart < 1 else 0
+        mean = expected_contexts(adjacency, importance, self._restart, length, projected)
+        return np.asarray(np.maximum(mean + self._layers.b1, 0), dtype=np.float32)
+
+    def _scores(self, hidden: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return np.asarray(log_softmax(hidden @ self._layers.W2 + self._layers.b2, axis=1))
+
+    def _pooled(self, x: sparse.csr_array, teacher: Teacher) -> npt.NDArray[np.float32]:
+        """Return log-probabilities of all fitted nodes, with the teacher's opinion."""
+        self._projected = np.asarray(x @ self._layers.W1, dtype=np.float32)
+        self.embedding_ = self._hidden(self._adjacency, self._projected)
+        opinion = np.log(np.maximum(teacher.probabilities, 1e-12))
+        return np.asarray(self._scores(self.embedding_) + np.float32(TEACHER_WEIGHT) * opinion)
+
+    def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
+        scores = self._pooled(x, teacher)
+        self.temperature_ = 1.0
+        rows, codes = _validation(data)
+        if len(rows) >= MIN_LABELS:
+            self.temperature_ = best_temperature(scores[rows], codes)
+        return np.asarray(softmax(scores / np.float32(self.temperature_), axis=1))
+
+    def _evaluate(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Record:
+        rows, codes = _validation(data)
+        scores = log_softmax(self._pooled(x, teacher)[rows], axis=1)
+        return {
+            "val_accuracy": float((scores.argmax(axis=1) == codes).mean()),
+            "val_loss": float(-scores[np.arange(len(rows)), codes].mean()),
+        }
+
+    def _predict_rows(self, X: Features) -> Probabilities:
+        if self._student is None:
+            raise DataError(
+                "the model was fitted without a student, so it cannot label new rows",
+                hint="fit with features and student=True" if not self.student else "fit with features",
+            )
+        return self._student.predict(self._inputs.scaled(X))
+
+    def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
+        if not hasattr(self, "n_features_in_") or self.view_ == "graph":
+            return super()._embed_new(X)
+        x = self._inputs.scaled(self._check_new(X))
+        return np.asarray(np.maximum(x @ self._layers.W1 + self._layers.b1, 0), dtype=np.float32)
+
+    # ---- save and resume ------------------------------------------------------
+
+    def _fingerprint(self, data: Dataset) -> str:
+        """Return a digest of the data and of every parameter that changes the result."""
+        parameters = {
+            name: repr(value)
+            for name, value in self.get_params(deep=False).items()
+            if name not in ("callbacks", "n_jobs", "random_state", "verbose", "student")
+        }
+        return fingerprint_of(type(self).__name__, self._seed, parameters, data)
+
+    def _tensors(self) -> Tensors:
+        tensors: Tensors = {f"layers.{name}": value for name, value in self._layers._asdict().items()}
+        adjacency = self._adjacency
+        tensors |= {"graph.indptr": adjacency.indptr, "graph.indices": adjacency.indices, "graph.data": adjacency.data}
+        tensors["projected"] = self._projected
+        if hasattr(self, "n_features_in_"):
+            tensors |= {"inputs.mean": self._inputs.mean, "inputs.deviation": self._inputs.deviation}
+        if self._student is not None:
+            tensors |= {f"student.{name}": value for name, value in self._student.layers._asdict().items()}
+            tensors |= {"student.keys": self._student.keys, "student.known": self._student.known}
+        return tensors
+
+    def _take_tensors(self, tensors: Tensors) -> None:
+        from planetoid.engine.consistency import Layers
+
+        n = len(self.node_ids_)
+        self._layers = Layers(*(tensors[f"layers.{name}"] for name in Layers._fields))
+        parts = tensors["graph.data"], tensors["graph.indices"], tensors["graph.indptr"]
+        self._adjacency = sparse.csr_array(parts, shape=(n, n))
+        self._projected = tensors["projected"]
+        if "inputs.mean" in tensors:
+            self._inputs = Inputs(tensors["inputs.mean"], tensors["inputs.deviation"], self.row_normalize)
+        self._student = None
+        if "student.keys" in tensors:
+            layers = Layers(*(tensors[f"student.{name}"] for name in Layers._fields))
+            self._student = Student(layers, tensors["student.keys"], tensors["student.known"])
+
+
+def _validation(data: Dataset) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return the validation nodes and their classes."""
+    if data.validation is None:
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+    rows = np.flatnonzero(data.validation >= 0)
+    return rows, data.validation[rows]
+
+
+def _class_prior(probabilities: npt.NDArray[np.float32], codes: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+    """Return the class prior: the frequencies of the labels, and with more labels what the teacher counts."""
+    n_classes = probabilities.shape[1]
+    per_class = len(codes) / n_classes
+    share = (per_class / (per_class + PRIOR_LABELS)) ** 2
+    counted = sharpened(probabilities, PRIOR_CONFIDENCE).mean(axis=0)
+    labels = np.bincount(codes, minlength=n_classes) / len(codes)
+    return np.asarray(share * counted + (1 - share) * labels, dtype=np.float32)
+
+
+def _some_of_each_class(
+    y: npt.NDArray[np.integer], labelled: npt.NDArray[np.int64], most: int
+) -> npt.NDArray[np.int64]:
+    """Return at most so many labelled nodes, of each class in turn."""
+    if len(labelled) <= most:
+        return labelled
+    codes = y[labelled]
+    order = np.argsort(codes, kind="stable")
+    rank = np.empty(len(codes), np.int64)  # within the class
+    rank[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+    return np.asarray(labelled[np.sort(np.argsort(rank, kind="stable")[:most])])

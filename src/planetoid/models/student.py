@@ -1,0 +1,105 @@
+"""``Student``: labels new rows by their features alone, distilled from a fitted model.
+
+The model needs the neighbourhood of a node; a new row has none. The student is the same network without contexts,
+trained on what the model predicts for every fitted node. A row that equals a fitted one gets that node's own prediction
+(the mean, where there are several).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import softmax
+
+from planetoid.data.scaling import Rows
+from planetoid.training.settings import Consistency
+from planetoid.utils.progress import progress
+
+if TYPE_CHECKING:
+    from planetoid.engine.consistency import Layers
+
+__all__ = ["Student"]
+
+PLAN = Consistency(
+    steps=300, n_labelled=200, n_unlabelled=400, weight=3.0, warmup=0, temperature=1.0, confidence=0.0, alignment=0.0,
+    teaching=10**9, learning_rate=0.01, weight_decay=3e-4, dropout=0.5, feature_dropout=0.5,
+)  # fmt: skip
+UNITS = 64
+
+
+class Student(NamedTuple):
+    """A network on features, and the fitted rows that it knows."""
+
+    layers: Layers
+    keys: npt.NDArray[np.float64]  # (known row): what tells rows apart, sorted
+    known: npt.NDArray[np.float32]  # (known row, class): the prediction of the fitted node
+
+    @classmethod
+    def learn(
+        cls,
+        X: Rows,
+        probabilities: npt.NDArray[np.floating],
+        labelled: npt.NDArray[np.int64],
+        codes: npt.NDArray[np.integer],
+        *,
+        seed: int,
+        n_threads: int,
+        verbose: int = 0,
+    ) -> Student:
+        """Distil the predictions of a model for rows X."""
+        from planetoid.engine.arrays import GraphArrays
+        from planetoid.engine.consistency import Examples, FeatureArrays
+        from planetoid.engine.neighbourhoods import Walks
+        from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
+
+        rows = sparse.csr_array(X)
+        n, n_classes = probabilities.shape
+        nothing = np.zeros(0, np.int32)
+        graph = GraphArrays(np.zeros(n + 1, np.int32), nothing, np.zeros(0, np.float32), nothing)
+        walks = Walks(np.uint64(seed % 2**64), graph, np.ones(n, np.float32), 1, 0, -np.inf)
+        described = np.diff(rows.indptr) > 0
+        unlabelled = np.flatnonzero(described).astype(np.int32)
+        with_label = described[labelled]
+        examples = Examples(
+            labelled[with_label].astype(np.int32),
+            codes[with_label].astype(np.int32),
+            unlabelled,
+            np.ascontiguousarray(probabilities, np.float32),
+            np.full(n_classes, 1 / n_classes, np.float32),
+        )
+        layers = new_layers(rows.shape[1], UNITS, n_classes, seed)
+        arrays = FeatureArrays(
+            rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float32)
+        )
+        if len(examples.labelled) and len(unlabelled):
+            loss = ConsistencyLoss(layers, arrays, walks, examples, PLAN, n_threads=n_threads)
+            with progress("student", PLAN.steps, verbose) as advance:
+                for step in range(PLAN.steps):
+                    loss.step(step)
+                    advance(1)
+        keys, which, count = np.unique(_keys(rows[unlabelled]), return_inverse=True, return_counts=True)
+        known = np.zeros((len(keys), n_classes))
+        np.add.at(known, which, probabilities[unlabelled])
+        return cls(layers, keys, (known / count[:, None]).astype(np.float32))
+
+    def predict(self, X: Rows) -> npt.NDArray[np.float32]:
+        """Return class probabilities of rows."""
+        rows = sparse.csr_array(X)
+        hidden = np.maximum(rows @ self.layers.W1 + self.layers.b1, 0)
+        found = np.asarray(softmax(hidden @ self.layers.W2 + self.layers.b2, axis=1), dtype=np.float32)
+        if len(self.keys):
+            keys = _keys(rows)
+            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            same = (self.keys[at] == keys) & (np.diff(rows.indptr) > 0)
+            found[same] = self.known[at[same]]
+        return found
+
+
+def _keys(rows: sparse.csr_array) -> npt.NDArray[np.float64]:
+    """Return a number for each row: the same for equal rows, and for others with a probability of about 1e-15."""
+    rows.sort_indices()
+    weights = np.random.default_rng(0).random(rows.shape[1]) + 0.5
+    return np.asarray(sparse.csr_array(rows, dtype=np.float64) @ weights)
