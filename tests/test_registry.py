@@ -19,5 +19,5 @@ def test_the_entry_agrees_with_the_class(name):
 
 def test_an_unknown_method_is_an_error_that_lists_the_others():
     for ask in (pl.METHODS.__getitem__, pl.METHODS.info, pl.METHODS.class_name):
-        with pytest.raises(ParameterError, match="there is no method 'planetoid'; the methods are planetoid-t"):
-            ask("planetoid")
+        with pytest.raises(ParameterError, match="there is no method 'planet'; the methods are planetoid, planetoid-t"):
+            ask("planet")

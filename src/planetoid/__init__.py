@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # the classes of the registry, written by scripts/update_docs.py
     from planetoid.baselines.diel import Diel as Diel
     from planetoid.baselines.feat import Feat as Feat
+    from planetoid.baselines.gcn import GCN as GCN
     from planetoid.baselines.graph_embedding import GraphEmbedding as GraphEmbedding
     from planetoid.baselines.iterative_classification import IterativeClassification as IterativeClassification
     from planetoid.baselines.label_propagation import LabelPropagation as LabelPropagation

@@ -67,6 +67,7 @@ CLASSES: dict[str, MethodInfo] = {
     "TransductiveSVM": MethodInfo("tsvm", "baselines.transductive_svm", 1.8, "required", graph="never", inductive=True),
     "IterativeClassification": MethodInfo("ica", "baselines.iterative_classification", 0.1, "required"),
     "PropagatedFeatures": MethodInfo("ssgc", "baselines.propagated_features", 0.1, "required"),
+    "GCN": MethodInfo("gcn", "baselines.gcn", 1.5, "required", embedding=True),
     "Diel": MethodInfo("diel", "baselines.diel", 0.03, "required", inductive=True),
     "GraphEmbedding": MethodInfo("graphemb", "baselines.graph_embedding", 0.6, embedding=True),
 }

@@ -36,7 +36,7 @@ def choose_method(data: Dataset, *, new_nodes: bool = False) -> Choice:
     --------
     >>> import planetoid as pl
     >>> choose_method(pl.datasets.make_citation(100))
-    Choice(method='planetoid-t', reason='there are edges and features, and it learns from both')
+    Choice(method='planetoid', reason='there are edges and features, and it learns from both')
     """
     has_edges, has_features = data.graph.n_edges > 0, data.X is not None
     if not has_edges and not has_features:
@@ -44,18 +44,16 @@ def choose_method(data: Dataset, *, new_nodes: bool = False) -> Choice:
     if new_nodes and not has_features:
         raise ParameterError("--new-nodes requires --features: new nodes are labelled by their features alone")
     if not has_edges:
-        return Choice("feat", "there are features but no edges, so it is a classifier on the features")
-    if new_nodes:
-        return Choice(
-            "planetoid-i", "it learns from the graph and the features, and labels new nodes by features alone"
-        )
+        reason = "there are features but no edges, so it connects each node with those of the most similar features"
+        return Choice("planetoid", reason)
     if has_features:
-        return Choice("planetoid-t", "there are edges and features, and it learns from both")
+        more = ", and labels new nodes by features alone" if new_nodes else ""
+        return Choice("planetoid", f"there are edges and features, and it learns from both{more}")
     if data.n_nodes > LARGE:
         return Choice(
             "lp", f"there are no features and more than {LARGE:,} nodes, whose embeddings would take gigabytes"
         )
-    return Choice("planetoid-g", "there are edges but no features, and it learns embeddings from the edges")
+    return Choice("planetoid", "there are edges but no features, and it learns embeddings from the edges")
 
 
 def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> str | None:

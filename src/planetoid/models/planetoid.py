@@ -324,7 +324,11 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         if not hasattr(self, "n_features_in_") or self.view_ == "graph":
             return super()._embed_new(X)
         x = self._inputs.scaled(self._check_new(X))
-        return np.asarray(np.maximum(x @ self._layers.W1 + self._layers.b1, 0), dtype=np.float32)
+        embedded = np.asarray(np.maximum(x @ self._layers.W1 + self._layers.b1, 0), dtype=np.float32)
+        if self._student is not None:
+            same, at = self._student.known_rows(x)
+            embedded[same] = self.embedding_[self._student.nodes[at]]
+        return embedded
 
     # ---- save and resume ------------------------------------------------------
 
@@ -346,7 +350,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             tensors |= {"inputs.mean": self._inputs.mean, "inputs.deviation": self._inputs.deviation}
         if self._student is not None:
             tensors |= {f"student.{name}": value for name, value in self._student.layers._asdict().items()}
-            tensors |= {"student.keys": self._student.keys, "student.known": self._student.known}
+            tensors |= {f"student.{name}": getattr(self._student, name) for name in ("keys", "nodes", "known")}
         return tensors
 
     def _take_tensors(self, tensors: Tensors) -> None:
@@ -362,7 +366,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self._student = None
         if "student.keys" in tensors:
             layers = Layers(*(tensors[f"student.{name}"] for name in Layers._fields))
-            self._student = Student(layers, tensors["student.keys"], tensors["student.known"])
+            self._student = Student(layers, *(tensors[f"student.{name}"] for name in ("keys", "nodes", "known")))
 
 
 def _validation(data: Dataset) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:

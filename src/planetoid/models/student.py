@@ -35,7 +35,8 @@ class Student(NamedTuple):
 
     layers: Layers
     keys: npt.NDArray[np.float64]  # (known row): what tells rows apart, sorted
-    known: npt.NDArray[np.float32]  # (known row, class): the prediction of the fitted node
+    nodes: npt.NDArray[np.int64]  # (known row): a fitted node that has it
+    known: npt.NDArray[np.float32]  # (known row, class): the mean prediction of all fitted nodes that have it
 
     @classmethod
     def learn(
@@ -80,22 +81,31 @@ class Student(NamedTuple):
                 for step in range(PLAN.steps):
                     loss.step(step)
                     advance(1)
-        keys, which, count = np.unique(_keys(rows[unlabelled]), return_inverse=True, return_counts=True)
+        keys, first, which, count = np.unique(
+            _keys(rows[unlabelled]), return_index=True, return_inverse=True, return_counts=True
+        )
         known = np.zeros((len(keys), n_classes))
         np.add.at(known, which, probabilities[unlabelled])
-        return cls(layers, keys, (known / count[:, None]).astype(np.float32))
+        return cls(layers, keys, unlabelled[first].astype(np.int64), (known / count[:, None]).astype(np.float32))
 
     def predict(self, X: Rows) -> npt.NDArray[np.float32]:
         """Return class probabilities of rows."""
         rows = sparse.csr_array(X)
         hidden = np.maximum(rows @ self.layers.W1 + self.layers.b1, 0)
         found = np.asarray(softmax(hidden @ self.layers.W2 + self.layers.b2, axis=1), dtype=np.float32)
-        if len(self.keys):
-            keys = _keys(rows)
-            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            same = (self.keys[at] == keys) & (np.diff(rows.indptr) > 0)
-            found[same] = self.known[at[same]]
+        same, at = self.known_rows(rows)
+        found[same] = self.known[at]
         return found
+
+    def known_rows(self, X: Rows) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        """Return which rows equal a fitted one, and the numbers of these among the known rows."""
+        rows = sparse.csr_array(X)
+        if len(self.keys) == 0:
+            return np.zeros(rows.shape[0], bool), np.empty(0, np.int64)
+        keys = _keys(rows)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        same = (self.keys[at] == keys) & (np.diff(rows.indptr) > 0)
+        return same, at[same]
 
 
 def _keys(rows: sparse.csr_array) -> npt.NDArray[np.float64]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from planetoid.errors import DataError
 from planetoid.parameters import Constraints, Real
 from planetoid.training.callbacks import Callback
@@ -66,13 +68,13 @@ class Checkpoint(Callback):
 
     def _resume(self, trainer: Trainer, folder: Path) -> None:
         from safetensors import SafetensorError
-        from safetensors.torch import load_file
 
         try:
             document = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-            state = load_file(folder / "state.safetensors")
+            as_arrays = _are_arrays(trainer.state())
+            state = _load(folder / "state.safetensors", as_arrays)
             best = folder / "best.safetensors"
-            snapshot = load_file(best) if best.exists() else None
+            snapshot = _load(best, as_arrays) if best.exists() else None
         except (OSError, ValueError, SafetensorError) as error:
             raise _damaged(folder, error) from None
         identity = (document.get("version"), document.get("fingerprint")) if isinstance(document, dict) else None
@@ -125,7 +127,28 @@ def _damaged(folder: Path, error: Exception) -> DataError:
     return DataError(f"the checkpoint is damaged ({error})", hint="remove the folder to start anew", path=folder)
 
 
+def _are_arrays(tensors: Tensors) -> bool:
+    """Tell whether a training's state is NumPy arrays, which are read and written without torch."""
+    return all(isinstance(value, np.ndarray) for value in tensors.values())
+
+
+def _load(path: Path, as_arrays: bool) -> Tensors:
+    if as_arrays:
+        from safetensors.numpy import load_file as load_arrays
+
+        return load_arrays(path)  # type: ignore[return-value]
+    from safetensors.torch import load_file
+
+    return load_file(path)
+
+
 def _save(tensors: Tensors, path: Path) -> None:
+    if _are_arrays(tensors):
+        from safetensors.numpy import save_file as save_arrays
+
+        save_arrays(tensors, path)  # type: ignore[arg-type]
+        sync_file(path)
+        return
     from safetensors.torch import save_file
 
     seen: set[int] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import TYPE_CHECKING
 
 from planetoid.training.callbacks import Record
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     import torch
 
-__all__ = ["Loss", "Tensors", "with_prefix", "without_prefix"]
+__all__ = ["Loss", "Tensors", "copy_of", "with_prefix", "without_prefix"]
 
 Tensors: TypeAlias = "dict[str, torch.Tensor]"  # or NumPy arrays, of losses that do not use torch
 
@@ -77,6 +78,11 @@ class Loss(ABC):
     @abstractmethod
     def restore(self, state: Tensors) -> None:
         """Load tensors of :meth:`state`, in place."""
+
+
+def copy_of(value: torch.Tensor) -> torch.Tensor:
+    """Return a copy of a tensor or of a NumPy array."""
+    return value.clone() if hasattr(value, "clone") else copy(value)
 
 
 def with_prefix(prefix: str, state: Tensors) -> Tensors:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planetoid.training.callbacks import Callback, EarlyStopping, ProgressBar, Record
 from planetoid.training.checkpoint import Checkpoint
-from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
+from planetoid.training.loss import Loss, Tensors, copy_of, with_prefix, without_prefix
 from planetoid.utils.hashing import sha256_of_arrays
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Trainer:
 
     def keep_snapshot(self) -> None:
         """Copy the parameters as they are now."""
-        self.snapshot = {name: value.clone() for name, value in self.state().items()}
+        self.snapshot = {name: copy_of(value) for name, value in self.state().items()}
 
     def restore_snapshot(self) -> None:
         """Load the parameters that were copied last, if any."""
