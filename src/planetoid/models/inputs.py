@@ -10,16 +10,20 @@ from scipy import sparse
 
 from planetoid.data.dataset import Features
 from planetoid.data.scaling import Rows, scale_rows
+from planetoid.models.evidence import FeatureView
 
 __all__ = ["Inputs"]
 
 SMALLEST = 1e-6  # standard deviation of a column that is not constant
+VERY_DIFFERENT = 10.0  # times the median deviation: columns are in different units
 
 
 class Inputs(NamedTuple):
-    """How rows are scaled: dense columns to mean 0 and deviation 1, then every row to unit norm.
+    """How rows are scaled: dense columns to mean 0 and perhaps to deviation 1, then every row to unit norm.
 
-    Sparse columns keep their zeros, so they are not centred; words, tags and the like need no scaling of columns.
+    Columns in different units have to be brought to one scale; in embeddings and principal components, wide columns are
+    those that matter. What the labels say decides, and where they do not, how much the widths differ. Sparse columns
+    keep their zeros, so they are not centred; words, tags and the like need no scaling of columns.
     """
 
     mean: npt.NDArray[np.float32]  # no entries for sparse features
@@ -27,18 +31,29 @@ class Inputs(NamedTuple):
     row_normalize: str | None
 
     @classmethod
-    def of(cls, X: Features, row_normalize: str | None) -> Inputs:
+    def of(
+        cls, X: Features, row_normalize: str | None, labelled: npt.NDArray[np.int64], codes: npt.NDArray[np.integer]
+    ) -> Inputs:
         """Learn the scaling from the fitted rows; rows of zeros are nodes without features and do not count."""
         nothing = np.empty(0, np.float32)
         if not isinstance(X, np.ndarray):
             return cls(nothing, nothing, row_normalize)
         rows = X[(X != 0).any(axis=1)]
+        n_columns = X.shape[1]
         if len(rows) == 0:
-            return cls(np.zeros(X.shape[1], np.float32), np.ones(X.shape[1], np.float32), row_normalize)
+            return cls(np.zeros(n_columns, np.float32), np.ones(n_columns, np.float32), row_normalize)
+        mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         deviation = rows.std(axis=0, dtype=np.float64)
-        deviation[deviation < SMALLEST * (np.abs(rows).max(axis=0) + SMALLEST)] = 1.0
-        mean = rows.mean(axis=0, dtype=np.float64)
-        return cls(mean.astype(np.float32), deviation.astype(np.float32), row_normalize)
+        varies = deviation > SMALLEST * (np.abs(rows).max(axis=0) + SMALLEST)
+        deviation[~varies] = 1.0
+        usual = float(np.median(deviation[varies])) if varies.any() else 1.0
+        as_they_are = cls(mean, np.full(n_columns, usual, np.float32), row_normalize)
+        alike = cls(mean, deviation.astype(np.float32), row_normalize)
+        differ = varies.any() and deviation[varies].max() > VERY_DIFFERENT * usual
+        first, second = (alike, as_they_are) if differ else (as_they_are, alike)
+        one, two = (_accuracy(inputs.scaled(X[labelled]), codes) for inputs in (first, second))
+        error = np.sqrt(max(one, two) * (1 - max(one, two)) / len(codes))
+        return second if two > one + error else first
 
     def scaled(self, X: Features) -> Rows:
         """Scale rows."""
@@ -48,3 +63,9 @@ class Inputs(NamedTuple):
         scaled = (dense - self.mean) / self.deviation
         scaled[~(dense != 0).any(axis=1)] = 0.0
         return scale_rows(scaled, self.row_normalize)
+
+
+def _accuracy(rows: Rows, codes: npt.NDArray[np.integer]) -> float:
+    """Return how many labelled rows a regression on the others labels correctly."""
+    view = FeatureView(rows, None, np.arange(len(codes)), np.random.default_rng(0))
+    return view.regression(np.eye(int(codes.max()) + 1)[codes]).accuracy

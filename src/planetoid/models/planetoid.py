@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Planetoid"]
 
 PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened before they are counted
-PRIOR_LABELS = 5.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
+PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
 TEACHER_WEIGHT = 0.5  # of the teacher's log-probabilities in the prediction
 GRAPH_DIMENSION = 64  # of the embedding that stands in for features
 NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
@@ -70,8 +70,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     student : bool
         Whether a network on features alone is distilled from the model, which labels new rows without edges.
     row_normalize : {"l2", "l1", None}
-        Norm to which feature rows are scaled. The columns of dense features are first scaled to mean 0 and standard
-        deviation 1.
+        Norm to which feature rows are scaled. The columns of dense features are centred before, and scaled to the same
+        standard deviation if they are in different units or if the labels say so.
     callbacks : list of Callback, optional
         :class:`~planetoid.EarlyStopping`, :class:`~planetoid.Checkpoint` and others. With validation labels, training
         keeps the best parameters by default.
@@ -164,7 +164,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _fit(self, data: Dataset) -> Probabilities:
         X = None
         if data.X is not None:
-            self._inputs = Inputs.of(data.X, self.row_normalize)
+            some = _some_of_each_class(data.y, data.labelled, MOST_LABELLED)
+            self._inputs = Inputs.of(data.X, self.row_normalize, some, data.y[some])
             X = self._inputs.scaled(data.X)
         self._adjacency = self._connected(data, X)
         teacher = self._ask(data, X)
@@ -312,12 +313,17 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             "val_loss": float(-scores[np.arange(len(rows)), codes].mean()),
         }
 
-    def _predict_rows(self, X: Features) -> Probabilities:
+    def _predict_new(self, X: FeaturesLike) -> Probabilities:
         if self._student is None:
+            without = "without a student" if not self.student else "without features"
             raise DataError(
-                "the model was fitted without a student, so it cannot label new rows",
-                hint="fit with features and student=True" if not self.student else "fit with features",
+                f"the model was fitted {without}, so it cannot label new rows",
+                hint="fit with features and student=True",
             )
+        return super()._predict_new(X)
+
+    def _predict_rows(self, X: Features) -> Probabilities:
+        assert self._student is not None
         return self._student.predict(self._inputs.scaled(X))
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:

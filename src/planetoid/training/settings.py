@@ -220,7 +220,7 @@ class Consistency(Parameters):
     n_unlabelled: int = 200
     weight: float = 1.0
     warmup: int = 100
-    temperature: float = 0.4
+    temperature: float = 0.3
     confidence: float = 2.0
     alignment: float = 1.0
     teaching: int = 200

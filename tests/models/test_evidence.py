@@ -1,0 +1,139 @@
+"""Views of the data: their classifiers, and which of them is found reliable."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from planetoid.graph.adjacency import Filter, normalized_adjacency
+from planetoid.models.evidence import (
+    OWN_SHARE,
+    SPREAD_RESTART,
+    SPREAD_STEPS,
+    STEPS,
+    VIEWS,
+    Evidence,
+    FeatureView,
+    GraphView,
+    ask_views,
+    sharpened,
+)
+
+
+def blocks(n=240, n_classes=3, *, within=0.1, between=0.005, informative=True, seed=0):
+    """Return a graph of communities, features with words of the class, and the classes."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % n_classes
+    same = truth[:, None] == truth[None]
+    dense = np.triu(rng.random((n, n)) < np.where(same, within, between), 1)
+    adjacency = sparse.csr_array((dense + dense.T).astype(np.float32))
+    topics = truth if informative else rng.permutation(truth)
+    words = rng.random((n, 60)) < np.where((np.arange(60) % n_classes)[None] == topics[:, None], 0.35, 0.15)
+    X = words / np.sqrt(np.maximum(words.sum(axis=1, keepdims=True), 1))
+    return sparse.csr_array(X, dtype=np.float32), adjacency, truth
+
+
+def labelled_of(truth, per_class):
+    return np.sort(np.concatenate([np.flatnonzero(truth == k)[:per_class] for k in np.unique(truth)]))
+
+
+def asked(X, adjacency, truth, per_class, names=VIEWS):
+    labelled = labelled_of(truth, per_class)
+    teacher = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, names=names)
+    others = np.setdiff1d(np.arange(len(truth)), labelled)
+    return teacher, (teacher.probabilities.argmax(axis=1) == truth)[others].mean()
+
+
+def test_features_and_a_graph_that_fit_together_make_the_neighbourhood():
+    teacher, accuracy = asked(*blocks(within=0.04), per_class=5)
+    assert teacher.view == "neighbourhood"
+    assert accuracy > 0.9
+
+
+def test_where_edges_mean_nothing_the_features_are_trusted():
+    X, _, truth = blocks()
+    _, adjacency, _ = blocks(within=0.02, between=0.02, seed=1)
+    teacher, accuracy = asked(X, adjacency, truth, per_class=10)
+    assert teacher.view == "features"
+    assert accuracy > asked(X, adjacency, truth, 10, names=["neighbourhood"])[1] + 0.1
+
+
+@pytest.mark.parametrize("per_class", [1, 5])
+def test_where_features_mean_nothing_the_graph_is_trusted(per_class):
+    teacher, accuracy = asked(*blocks(informative=False), per_class=per_class)
+    assert teacher.view == "graph"
+    assert accuracy > 0.9
+    assert teacher.verdicts["graph"].agreement > 0.5 > abs(teacher.verdicts["features"].agreement)
+
+
+def test_one_kind_of_evidence_leaves_no_choice():
+    X, adjacency, truth = blocks()
+    assert asked(X, None, truth, 5)[0].view == "features"
+    assert asked(None, adjacency, truth, 5)[0].view == "graph"
+    assert asked(X, None, truth, 5)[0].verdicts == {}
+
+
+def dense_kernel(X, adjacency):
+    """Return the kernel of the neighbourhood as a dense matrix."""
+    filter_ = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)
+    rows = filter_(X.toarray()).astype(np.float64)
+    rows -= rows.mean(axis=0)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows @ rows.T
+
+
+def test_the_kernel_of_the_neighbourhood_by_hand():
+    X, adjacency, truth = blocks(n=60)
+    labelled = labelled_of(truth, 4)
+    filter_ = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)
+    view = FeatureView(X, filter_, labelled, np.random.default_rng(0))
+    kernel = dense_kernel(X, adjacency)
+    np.testing.assert_allclose(view.gram, kernel[np.ix_(labelled, labelled)], atol=1e-5)
+    dual = np.random.default_rng(1).normal(size=(len(labelled), 3))
+    expected, found = kernel[:, labelled] @ dual, view.scores(dual)
+    np.testing.assert_allclose(found[labelled], expected[labelled], atol=1e-4)
+    cosine = (found * expected).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(expected, axis=1)
+    np.testing.assert_allclose(cosine, 1, atol=1e-4)  # lengths are estimates, which scale a row
+
+
+def test_the_kernel_of_the_graph_by_hand():
+    _, adjacency, truth = blocks(n=60)
+    labelled = labelled_of(truth, 4)
+    steps = normalized_adjacency(adjacency).toarray().astype(np.float64)
+    kernel = sum(np.linalg.matrix_power((1 - SPREAD_RESTART) * steps, k) for k in range(SPREAD_STEPS + 1))
+    kernel = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
+    view = GraphView(adjacency, labelled)
+    np.testing.assert_allclose(view.gram, kernel[np.ix_(labelled, labelled)], rtol=1e-4, atol=1e-4)
+    dual = np.random.default_rng(1).normal(size=(len(labelled), 3))
+    np.testing.assert_allclose(view.scores(dual), kernel[:, labelled] @ dual, rtol=1e-3, atol=1e-3)
+
+
+def test_leaving_one_out_is_fitting_without_it():
+    X, adjacency, truth = blocks(n=90)
+    labelled = labelled_of(truth, 5)
+    view = FeatureView(X, None, labelled, np.random.default_rng(0))
+    targets = np.eye(3)[truth[labelled]]
+    fit = view.regression(targets)
+    for left_out in range(len(labelled)):
+        kept = np.arange(len(labelled)) != left_out
+        gram = view.gram[np.ix_(kept, kept)] + fit.noise * np.diag(view.gram).mean() * np.eye(kept.sum())
+        centred = targets[kept] - targets[kept].mean(axis=0)
+        expected = view.gram[left_out, kept] @ np.linalg.solve(gram, centred)
+        np.testing.assert_allclose(fit.left_out[left_out], expected, atol=1e-8)
+
+
+def test_halves_have_every_edge_and_column_once():
+    X, adjacency, _ = blocks(n=60)
+    one, two = Evidence(X, adjacency).halves(np.random.default_rng(0))
+    np.testing.assert_array_equal((one.adjacency + two.adjacency).toarray(), adjacency.toarray())
+    assert one.adjacency.nnz + two.adjacency.nnz == adjacency.nnz
+    assert one.X.shape[1] == two.X.shape[1] == 30
+    together = sparse.hstack([one.X, two.X]).toarray()
+    assert sorted(together.sum(axis=0).round(5)) == sorted(X.toarray().sum(axis=0).round(5))
+
+
+def test_sharpening_keeps_the_order_and_meets_the_confidence():
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(4), 50).astype(np.float32)
+    for confidence in (0.4, 0.7, 0.95):
+        found = sharpened(probabilities, confidence)
+        assert found.max(axis=1).mean() == pytest.approx(confidence, abs=0.01)
+        np.testing.assert_array_equal(found.argmax(axis=1), probabilities.argmax(axis=1))

@@ -1,0 +1,194 @@
+"""``Planetoid``: what it learns from, new nodes, threads, checkpoints, files."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import planetoid as pl
+from planetoid.models.planetoid import _some_of_each_class
+
+FAST = {"training__steps": 60, "training__warmup": 20, "training__teaching": 40, "student": False}
+
+
+def planetoid(**parameters):
+    return pl.Planetoid(dimension=16).set_params(**(FAST | parameters))
+
+
+@pytest.fixture(scope="module")
+def citation():
+    data = pl.datasets.make_citation(600, seed=3)
+    return data, data.split("random", per_class=10, n_val=60, n_test=300, seed=0)
+
+
+def fitted(citation, **parameters):
+    data, split = citation
+    return planetoid(**parameters).fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+
+
+def correct(citation, predicted):
+    data, split = citation
+    return (np.asarray(predicted)[split.test] == data.y[split.test]).mean()
+
+
+@pytest.mark.filterwarnings("ignore:LabelPropagation can say nothing")
+def test_it_is_better_than_features_and_than_the_graph_alone(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    ours = correct(citation, fitted(citation).predict())
+    assert ours > correct(citation, pl.Feat().fit(data.X, y).predict()) + 0.05
+    assert ours > correct(citation, pl.LabelPropagation().fit(None, y, graph=data.graph).predict()) - 0.02
+
+
+def test_without_features_it_learns_from_the_graph(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    model = planetoid(student=True).fit(None, y, graph=data.graph)
+    assert model.view_ == "graph"
+    assert correct(citation, model.predict()) > 0.5
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(pl.errors.DataError, match="without features"):
+        model.predict(data.X[:2])
+
+
+def test_without_edges_a_graph_is_made_from_the_features(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    model = planetoid().fit(data.X, y)
+    assert model._adjacency.nnz > 0
+    feat = pl.Feat().fit(data.X, y)
+    assert correct(citation, model.predict()) > correct(citation, feat.predict()) - 0.02
+
+
+def test_a_misleading_graph_is_noticed():
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 4
+    X = (truth[:, None] == np.arange(4)) * 1.0 + rng.normal(size=(600, 4)) * 0.4
+    X = np.hstack([X, rng.normal(size=(600, 20)) * 0.2]).astype(np.float32)
+    graph = pl.Graph.from_edges(*rng.integers(0, 600, (2, 2400)), nodes=600)
+    labelled = np.concatenate([np.flatnonzero(truth == k)[:20] for k in range(4)])
+    y = pl.mask_labels(truth, labelled)
+    model = planetoid().fit(X, y, graph=graph)
+    assert model.view_ == "features"
+    test = np.setdiff1d(np.arange(600), labelled)
+    feat = (pl.Feat().fit(X, y).predict()[test] == truth[test]).mean()
+    assert (model.predict()[test] == truth[test]).mean() > feat - 0.01
+    around = planetoid(view="neighbourhood").fit(X, y, graph=graph)
+    assert (around.predict()[test] == truth[test]).mean() < feat - 0.03
+
+
+@pytest.mark.parametrize("view", ["features", "neighbourhood", "graph"])
+def test_a_view_can_be_chosen(citation, view):
+    model = fitted(citation, view=view)
+    assert model.view_ == view
+    assert model.reliability_ == {}
+
+
+def test_a_view_without_its_data_is_an_error(citation):
+    data, _ = citation
+    with pytest.raises(pl.errors.ParameterError, match="view='features' needs features"):
+        planetoid(view="features").fit(None, data.y, graph=data.graph)
+
+
+def test_new_rows_are_labelled_by_features_alone(citation):
+    data, split = citation
+    seen = np.setdiff1d(np.arange(data.n_nodes), split.test)
+    y = pl.mask_labels(data.y, split.train)
+    graph = pl.Graph.from_scipy(sparse.csr_array(data.graph.to_scipy()[seen][:, seen]))
+    model = planetoid(student=True).fit(data.X[seen], y[seen], graph=graph)
+    found = (model.predict(data.X[split.test]) == data.y[split.test]).mean()
+    feat = pl.Feat().fit(data.X[seen], y[seen])
+    assert found > (feat.predict(data.X[split.test]) == data.y[split.test]).mean() + 0.02
+    assert model.transform(data.X[split.test]).shape == (len(split.test), 16)
+
+
+def test_a_row_of_a_fitted_node_gets_the_prediction_of_that_node(citation):
+    data, _ = citation
+    model = fitted(citation, student=True)
+    rows = np.flatnonzero(np.diff(data.X.indptr) > 0)[:50]
+    np.testing.assert_allclose(model.predict_proba(data.X[rows]), model.predict_proba()[rows], atol=0.05)
+    np.testing.assert_array_equal(model.predict(data.X[rows]), model.predict()[rows])
+    np.testing.assert_allclose(model.transform(data.X[rows[:1]]), model.embedding_[rows[:1]])
+
+
+def test_dense_features_may_have_any_scale(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    X = data.X.toarray()
+    rng = np.random.default_rng(0)
+    stretched = (X * rng.uniform(0.1, 1000, X.shape[1]) + rng.normal(size=X.shape[1]) * 50).astype(np.float32)
+    one, two = (planetoid().fit(rows, y, graph=data.graph) for rows in (X, stretched))
+    assert abs(correct(citation, one.predict()) - correct(citation, two.predict())) < 0.03
+
+
+def test_threads_do_not_change_the_result(citation):
+    one, two = fitted(citation, student=True), fitted(citation, student=True, n_jobs=2)
+    np.testing.assert_array_equal(one.predict_proba(), two.predict_proba())
+    np.testing.assert_array_equal(one._student.layers.W1, two._student.layers.W1)
+
+
+def test_an_interrupted_fit_goes_on_with_the_same_bits(citation, tmp_path):
+    class Stop(pl.Callback):
+        def on_step_end(self, trainer):
+            if trainer.step == 33:
+                raise KeyboardInterrupt
+
+    whole = fitted(citation)
+    checkpoint = pl.Checkpoint(tmp_path / "c", every=0)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(citation, callbacks=[checkpoint, Stop()])
+    resumed = fitted(citation, callbacks=[checkpoint])
+    np.testing.assert_array_equal(whole.predict_proba(), resumed.predict_proba())
+    assert whole.history_ == resumed.history_
+
+
+def test_validation_labels_keep_the_best_parameters_and_set_the_temperature(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    model = planetoid(training__evaluate_every=10)
+    model.fit(data.X, y, graph=data.graph, validation=split.val_labels(data.y))
+    measured = [record["val_accuracy"] for record in model.history_]
+    predicted = model.predict()[split.val]
+    assert (predicted == data.y[split.val]).mean() == pytest.approx(max(measured))
+    assert model.temperature_ != 1.0
+
+
+def test_a_saved_model_predicts_the_same(citation, tmp_path):
+    data, _ = citation
+    model = fitted(citation, student=True)
+    model.save(tmp_path / "m")
+    loaded = pl.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict_proba(), model.predict_proba())
+    fresh = data.X[:40] * 2.0 + data.X[40:80]
+    np.testing.assert_array_equal(loaded.predict_proba(fresh), model.predict_proba(fresh))
+    np.testing.assert_array_equal(loaded.transform(fresh), model.transform(fresh))
+    assert loaded.view_ == model.view_
+
+
+def test_a_directed_edge_counts_in_both_directions(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    matrix = sparse.triu(data.graph.to_scipy(), 1)
+    directed = pl.Graph.from_scipy(sparse.csr_array(matrix), directed=True)
+    one = planetoid().fit(data.X, y, graph=directed)
+    np.testing.assert_array_equal(one.predict_proba(), fitted(citation).predict_proba())
+
+
+def test_one_label_per_class_and_nodes_without_features(citation):
+    data, split = citation
+    codes = np.asarray(data.y)
+    labelled = [int(split.train[np.flatnonzero(codes[split.train] == k)[0]]) for k in np.unique(codes[split.train])]
+    X = data.X.toarray()
+    X[100:200] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = planetoid(student=True).fit(X, pl.mask_labels(data.y, labelled), graph=data.graph)
+    assert np.isfinite(model.predict_proba()).all()
+
+
+def test_at_most_so_many_labelled_nodes_of_each_class_in_turn():
+    y = np.array([0] * 10 + [1] * 3 + [2] * 5)
+    some = _some_of_each_class(y, np.arange(18), 9)
+    assert np.bincount(y[some]).tolist() == [3, 3, 3]
+    assert _some_of_each_class(y, np.arange(18), 100).tolist() == list(range(18))
