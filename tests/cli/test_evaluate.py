@@ -129,7 +129,7 @@ def test_settings_reach_the_methods(files, done):
 
 def test_auto_evaluates_what_fit_would_choose(files, done):
     printed = json.loads(done("evaluate", *files.words(), "--splits", "1", *ONE, "--json").stdout)
-    assert [row["method"] for row in printed["methods"]] == ["feat"]
+    assert [row["method"] for row in printed["methods"]] == ["planetoid"]
 
 
 def test_confusion_and_calibration_by_hand():

@@ -35,7 +35,7 @@ def test_options_in_the_examples_exist(invoke, monkeypatch):
 
 
 def test_from_nothing_to_labels_on_cora(done, tmp_path, monkeypatch):
-    """String ids in a CSV, words in Parquet, 140 labels: the accuracy of ``PlanetoidT`` on 1,000 test papers."""
+    """String ids in a CSV, words in Parquet, 140 labels: the accuracy of ``Planetoid`` on 1,000 test papers."""
     monkeypatch.chdir(tmp_path)
     data = pl.datasets.load("cora-bundled")
     split = data.split("random", seed=0)
@@ -53,6 +53,6 @@ def test_from_nothing_to_labels_on_cora(done, tmp_path, monkeypatch):
     assert len(predicted) == 2708
     test = names[split.test]
     right = (predicted[test] == truth[test]).mean()
-    model = pl.PlanetoidT().fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+    model = pl.Planetoid().fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
     assert right == pytest.approx((model.predict()[split.test] == data.y[split.test]).mean(), abs=0.02)
-    assert right > 0.72
+    assert right > 0.8

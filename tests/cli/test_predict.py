@@ -194,7 +194,7 @@ def test_a_transductive_model_says_what_to_do_instead(models, refused, new):
     printed = refused("predict", models("lp"), "--features", new / "new.csv")
     assert "the model is lp, which is transductive: it labels only the 240 nodes it was fitted on" in printed
     assert "omit --features" in printed
-    assert "--new-nodes or one of planetoid-i, feat" in printed
+    assert "--new-nodes or one of planetoid, planetoid-i, feat" in printed
 
 
 def test_what_cannot_be_written_is_refused_before_the_work(models, refused, done, tmp_path, monkeypatch):
@@ -306,6 +306,6 @@ def test_embeddings_of_new_rows(models, done, refused, new, tmp_path):
     assert frame.id.tolist() == ["n3", "n1", "n2"]
     assert np.allclose(frame.drop(columns="id"), pl.load(models("planetoid-i")).embedding_[[5, 3, 9]], atol=1e-5)
     printed = refused("embed", models("lp"), "--out", tmp_path / "x.npz")
-    assert "is a lp model, which has no embedding; planetoid-t, planetoid-i, planetoid-g" in printed
+    assert "is a lp model, which has no embedding; planetoid, planetoid-t, planetoid-i, planetoid-g" in printed
     printed = refused("embed", models("planetoid-t"), "--features", new / "new.csv", "--out", tmp_path / "x.npz")
     assert "the model is planetoid-t, which is transductive" in printed

@@ -73,7 +73,12 @@ def by_torch(loss, before, teaching=0.0, alignment=0.0):
 
 @pytest.mark.parametrize(
     ("changes", "teaching"),
-    [({}, 0.0), ({"weight": 3.0, "confidence": 0.0}, 0.0), ({"alignment": 0.7, "confidence": 1.2}, 0.0), ({"teaching": 10**9}, 1.0)],
+    [
+        ({}, 0.0),
+        ({"weight": 3.0, "confidence": 0.0}, 0.0),
+        ({"alignment": 0.7, "confidence": 1.2}, 0.0),
+        ({"teaching": 10**9}, 1.0),
+    ],
 )
 def test_losses_and_gradients_are_those_of_autograd(changes, teaching):
     plan = PLAN.replace(**changes)

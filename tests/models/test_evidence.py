@@ -108,7 +108,7 @@ def test_the_kernel_of_the_graph_by_hand():
 
 
 def test_leaving_one_out_is_fitting_without_it():
-    X, adjacency, truth = blocks(n=90)
+    X, _, truth = blocks(n=90)
     labelled = labelled_of(truth, 5)
     view = FeatureView(X, None, labelled, np.random.default_rng(0))
     targets = np.eye(3)[truth[labelled]]

@@ -65,7 +65,7 @@ def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> 
     'requires features'
     """
     info = METHODS.info(method)
-    if info.features == "required" and data.X is None:
+    if data.X is None and (info.features == "required" or (new_nodes and info.inductive)):
         return "requires features"
     if info.graph == "required" and data.graph.n_edges == 0:
         return "requires a graph"

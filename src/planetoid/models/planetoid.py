@@ -94,10 +94,13 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     Examples
     --------
     >>> import planetoid as pl
-    >>> data = pl.datasets.make_citation(300, seed=1).hold_out(per_class=5, seed=0)
-    >>> model = pl.Planetoid(random_state=0).fit(data)
-    >>> model.view_
-    'neighbourhood'
+    >>> data = pl.datasets.make_citation(300, seed=1)
+    >>> split = data.split("random", per_class=5, n_val=0, n_test=200, seed=0)
+    >>> model = pl.Planetoid().fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+    >>> model.view_, model.embedding_.shape
+    ('neighbourhood', (300, 32))
+    >>> bool((model.predict()[split.test] == data.y[split.test]).mean() > 0.7)
+    True
     """
 
     uses_features = "optional"
@@ -185,7 +188,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _connected(self, data: Dataset, X: Rows | None) -> sparse.csr_array:
         """Return the edges as a symmetric matrix; without any, those of nearest neighbours."""
         graph = data.graph
-        if graph.n_edges == 0 and X is not None and 2 <= data.n_nodes <= MOST_NODES:
+        self._has_edges = graph.n_edges > 0
+        if not self._has_edges and X is not None and 2 <= data.n_nodes <= MOST_NODES:
             from planetoid.graph.construct import knn_graph
 
             with warnings.catch_warnings():
@@ -197,6 +201,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         """Ask what features, neighbourhoods and the graph say on their own."""
         evidence = Evidence(X, self._adjacency if self._adjacency.nnz else None)
         names = VIEWS if self.view == "auto" else (self.view,)
+        if self.view == "auto" and not self._has_edges:  # a graph made from features says nothing beyond them
+            names = ("features", "neighbourhood")
         if not set(names) & set(evidence.views()):
             raise ParameterError(
                 f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
@@ -327,10 +333,20 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return self._student.predict(self._inputs.scaled(X))
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
-        if not hasattr(self, "n_features_in_") or self.view_ == "graph":
+        """Return the embedding of new rows: that of their features without any context.
+
+        Where the model learned from the graph alone, it is the mean embedding of each class, weighted by the student's
+        probabilities. A row that equals a fitted one has that node's embedding.
+        """
+        if not hasattr(self, "n_features_in_") or (self.view_ == "graph" and self._student is None):
             return super()._embed_new(X)
         x = self._inputs.scaled(self._check_new(X))
-        embedded = np.asarray(np.maximum(x @ self._layers.W1 + self._layers.b1, 0), dtype=np.float32)
+        if self.view_ == "graph":
+            assert self._student is not None
+            weights = self.label_distributions_ / self.label_distributions_.sum(axis=0)
+            embedded = np.asarray(self._student.predict(x) @ (weights.T @ self.embedding_), dtype=np.float32)
+        else:
+            embedded = np.asarray(np.maximum(x @ self._layers.W1 + self._layers.b1, 0), dtype=np.float32)
         if self._student is not None:
             same, at = self._student.known_rows(x)
             embedded[same] = self.embedding_[self._student.nodes[at]]
