@@ -25,6 +25,7 @@ from planetoid.engine.arrays import Integers, Nodes, Row, Table
 from planetoid.engine.barrier import barrier
 from planetoid.engine.compiling import exact, fast, fast_entry
 from planetoid.engine.generator import BATCHES, DROPPED_FEATURES, DROPPED_UNITS, U64, below, bits_at, key_of
+from planetoid.engine.loops import add_row
 from planetoid.engine.neighbourhoods import Visits, Walks, draw_visits
 
 __all__ = ["Examples", "FeatureArrays", "Layers", "Memory", "Objective", "train"]
@@ -32,7 +33,7 @@ __all__ = ["Examples", "FeatureArrays", "Layers", "Memory", "Objective", "train"
 F32 = np.float32
 ZERO, ONE, HALF = F32(0.0), F32(1.0), F32(0.5)
 NONE = np.int64(0)
-BYTE, PER_HASH = U64(0xFF), np.int64(8)  # 64 random bits are eight bytes
+BYTE, EIGHT, PER_HASH = U64(0xFF), U64(8), np.int64(8)  # 64 random bits are eight bytes, one for each thing to drop
 SMALLEST = F32(1e-12)
 BETA_1, BETA_2, EPSILON = F32(0.9), F32(0.999), F32(1e-8)  # of Adam
 KEPT_OF_MEAN = F32(0.95)  # per step, of the running mean of predictions
@@ -103,10 +104,16 @@ class Memory(NamedTuple):
 
 
 @exact
-def dropped(key: np.uint64, number: np.int64, of_256: np.int64) -> bool:
-    """Decide whether one of many things is dropped, by a byte of the random bits at ``key``."""
-    bits = bits_at(key, number // PER_HASH)
-    return np.int64((bits >> U64(8 * (number % PER_HASH))) & BYTE) < of_256
+def next_bytes(bits: np.uint64, key: np.uint64, number: np.int64) -> np.uint64:
+    """Return random bits whose lowest byte belongs to thing ``number``, from those of the thing before it."""
+    return bits_at(key, number // PER_HASH) if number % PER_HASH == 0 else bits >> EIGHT
+
+
+@fast
+def clear(row: Row) -> None:
+    """Set a row to 0."""
+    for f in range(len(row)):
+        row[f] = ZERO
 
 
 @exact
@@ -139,8 +146,10 @@ def keep_features(
         first, last = x.indptr[node], x.indptr[node + 1]
         key = key_of(seed, DROPPED_FEATURES, step * len(memory.visits.slot_of) + node)
         memory.kept_first[slot] = used
+        bits = U64(0)
         for at in range(first, last):
-            if of_256 == 0 or not dropped(key, at - first, of_256):
+            bits = next_bytes(bits, key, at - first)
+            if np.int64(bits & BYTE) >= of_256:
                 memory.kept_column[used] = x.indices[at]
                 memory.kept_value[used] = x.values[at] * scale
                 used += 1
@@ -150,26 +159,18 @@ def keep_features(
 @fast
 def project(low: np.int64, high: np.int64, n_slots: np.int64, n_rows: np.int64, W1: Table, memory: Memory) -> None:
     """Set units ``low`` to ``high`` of ``h = sum_c weight_c W1^T x_c``, in ``memory.hidden``."""
-    for slot in range(n_slots):
-        row = memory.projected[slot]
-        for f in range(low, high):
-            row[f] = ZERO
-        first = memory.kept_first[slot]
-        for at in range(first, first + memory.kept_count[slot]):
-            value = memory.kept_value[at]
-            weights = W1[memory.kept_column[at]]
-            for f in range(low, high):
-                row[f] += value * weights[f]
     visits = memory.visits
+    for slot in range(n_slots):
+        first = memory.kept_first[slot]
+        row = memory.projected[slot][low:high]
+        clear(row)
+        for at in range(first, first + memory.kept_count[slot]):
+            add_row(W1[memory.kept_column[at]][low:high], memory.kept_value[at], row)
     for b in range(n_rows):
-        row = memory.hidden[b]
-        for f in range(low, high):
-            row[f] = ZERO
+        row = memory.hidden[b][low:high]
+        clear(row)
         for at in range(visits.first[b], visits.first[b + 1]):
-            weight = visits.weight[at]
-            projected = memory.projected[visits.slot[at]]
-            for f in range(low, high):
-                row[f] += weight * projected[f]
+            add_row(memory.projected[visits.slot[at]][low:high], visits.weight[at], row)
 
 
 @fast
@@ -179,27 +180,18 @@ def project_back(
     """Set units ``low`` to ``high`` of the gradient of W1, from that of h, which is in ``memory.hidden``."""
     visits = memory.visits
     for slot in range(n_slots):
-        row = memory.projected[slot]
-        for f in range(low, high):
-            row[f] = ZERO
+        clear(memory.projected[slot][low:high])
     for b in range(n_rows):
-        row = memory.hidden[b]
+        row = memory.hidden[b][low:high]
         for at in range(visits.first[b], visits.first[b + 1]):
-            weight = visits.weight[at]
-            projected = memory.projected[visits.slot[at]]
-            for f in range(low, high):
-                projected[f] += weight * row[f]
+            add_row(row, visits.weight[at], memory.projected[visits.slot[at]][low:high])
     for feature in range(len(gradient)):
-        for f in range(low, high):
-            gradient[feature, f] = ZERO
+        clear(gradient[feature][low:high])
     for slot in range(n_slots):
-        row = memory.projected[slot]
         first = memory.kept_first[slot]
+        row = memory.projected[slot][low:high]
         for at in range(first, first + memory.kept_count[slot]):
-            value = memory.kept_value[at]
-            weights = gradient[memory.kept_column[at]]
-            for f in range(low, high):
-                weights[f] += value * row[f]
+            add_row(row, memory.kept_value[at], gradient[memory.kept_column[at]][low:high])
 
 
 @fast
@@ -214,9 +206,11 @@ def predict_rows(
         hidden, gate, scores = memory.hidden[b], memory.gate[b], memory.probability[b]
         for k in range(n_classes):
             scores[k] = layers.b2[k]
+        bits = U64(0)
         for f in range(n_units):
+            bits = next_bytes(bits, key, np.int64(f))
             value = hidden[f] + layers.b1[f]
-            is_open = value > ZERO and (of_256 == 0 or not dropped(key, np.int64(f), of_256))
+            is_open = value > ZERO and np.int64(bits & BYTE) >= of_256
             gate[f] = scale if is_open else ZERO
             hidden[f] = value * gate[f]
             if is_open:
@@ -371,7 +365,7 @@ def train(
     """Take one step; called once in each thread."""
     n_rows = 2 * (objective.n_labelled + objective.n_unlabelled)
     n_units, n_features = len(layers.b1), len(layers.W1)
-    low, high = thread * n_units // n_threads, (thread + 1) * n_units // n_threads
+    low, high = thread * n_units // n_threads, (thread + 1) * n_units // n_threads  # columns of this thread
     if thread == 0:
         memory.n_slots[0] = draw_batch(step, walks, examples, objective, memory)
         keep_features(step, memory.n_slots[0], walks.seed, x, objective.drop_features, memory)

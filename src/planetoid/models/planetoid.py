@@ -200,7 +200,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _ask(self, data: Dataset, X: Rows | None) -> Teacher:
         """Ask what features, neighbourhoods and the graph say on their own."""
         evidence = Evidence(X, self._adjacency if self._adjacency.nnz else None)
-        names = VIEWS if self.view == "auto" else (self.view,)
+        names: tuple[str, ...] = VIEWS if self.view == "auto" else (self.view,)
         if self.view == "auto" and not self._has_edges:  # a graph made from features says nothing beyond them
             names = ("features", "neighbourhood")
         if not set(names) & set(evidence.views()):
