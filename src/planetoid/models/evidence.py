@@ -49,7 +49,7 @@ NOISES = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03)  # variances of a label, in units of a
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
 MOST_LABELLED = 1_000  # labelled nodes that a view learns from
 ALMOST = 0.9  # of the reliability of the best view
-HANDICAP = 0.8  # of the reliability of views other than the neighbourhood
+HANDICAP = 0.8  # of the agreement about views other than the neighbourhood, which is the usual choice
 SMALLEST = 1e-12
 
 Matrix = npt.NDArray[np.float32]
@@ -297,6 +297,7 @@ class Teacher(NamedTuple):
 
     view: str  # the most reliable one
     probabilities: npt.NDArray[np.float32]  # of that and of any other that is almost as reliable
+    accuracy: float  # of the most reliable view, on labelled nodes that are left out
     verdicts: dict[str, Verdict]
 
 
@@ -331,15 +332,16 @@ def ask_views(
                 predicted.append(view.scores(view.regression(targets).dual).argmax(axis=1)[unlabelled])
             agreement = _kappa(predicted[0], predicted[1], n_classes)
             left_out = _kappa(fits[name].left_out.argmax(axis=1)[often], codes[often], n_classes)
-            reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
-            verdicts[name] = Verdict(agreement, left_out, reliability * (1 if name == "neighbourhood" else HANDICAP))
+            doubt = 1.0 if name == "neighbourhood" else HANDICAP
+            reliability = doubt * agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
+            verdicts[name] = Verdict(agreement, left_out, reliability)
         best = max(names, key=lambda name: verdicts[name].reliability)
         least = ALMOST * verdicts[best].reliability
         names = [best] + [name for name in names if name != best and verdicts[name].reliability >= least]
     logs = sum(
         np.log(np.maximum(views[name].classify(codes, n_classes, fits[name]), SMALLEST)) for name in names
     ) / len(names)
-    return Teacher(names[0], np.asarray(softmax(logs, axis=1), dtype=np.float32), verdicts)
+    return Teacher(names[0], np.asarray(softmax(logs, axis=1), dtype=np.float32), fits[names[0]].accuracy, verdicts)
 
 
 def _kappa(one: Codes, other: Codes, n_classes: int) -> float:

@@ -37,6 +37,7 @@ __all__ = ["Planetoid"]
 PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened before they are counted
 PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
 TEACHER_WEIGHT = 0.5  # of the teacher's log-probabilities in the prediction
+TEACHER_KNOWS_BETTER = 4.0  # the same, where the network labels its own labels worse than the teacher those left out
 GRAPH_DIMENSION = 64  # of the embedding that stands in for features
 NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
 
@@ -296,15 +297,17 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _scores(self, hidden: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.asarray(log_softmax(hidden @ self._layers.W2 + self._layers.b2, axis=1))
 
-    def _pooled(self, x: sparse.csr_array, teacher: Teacher) -> npt.NDArray[np.float32]:
+    def _pooled(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> npt.NDArray[np.float32]:
         """Return log-probabilities of all fitted nodes, with the teacher's opinion."""
         self._projected = np.asarray(x @ self._layers.W1, dtype=np.float32)
         self.embedding_ = self._hidden(self._adjacency, self._projected)
-        opinion = np.log(np.maximum(teacher.probabilities, 1e-12))
-        return np.asarray(self._scores(self.embedding_) + np.float32(TEACHER_WEIGHT) * opinion)
+        scores = self._scores(self.embedding_)
+        fits = (scores[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean()
+        weight = np.float32(TEACHER_WEIGHT if fits >= teacher.accuracy else TEACHER_KNOWS_BETTER)
+        return np.asarray(scores + weight * np.log(np.maximum(teacher.probabilities, 1e-12)))
 
     def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
-        scores = self._pooled(x, teacher)
+        scores = self._pooled(data, x, teacher)
         self.temperature_ = 1.0
         rows, codes = _validation(data)
         if len(rows) >= MIN_LABELS:
@@ -313,7 +316,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
     def _evaluate(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Record:
         rows, codes = _validation(data)
-        scores = log_softmax(self._pooled(x, teacher)[rows], axis=1)
+        scores = log_softmax(self._pooled(data, x, teacher)[rows], axis=1)
         return {
             "val_accuracy": float((scores.argmax(axis=1) == codes).mean()),
             "val_loss": float(-scores[np.arange(len(rows)), codes].mean()),

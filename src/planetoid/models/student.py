@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Student"]
 
 PLAN = Consistency(
-    steps=300, n_labelled=200, n_unlabelled=400, weight=3.0, warmup=0, temperature=1.0, confidence=0.0, alignment=0.0,
-    teaching=10**9, learning_rate=0.01, weight_decay=3e-4, dropout=0.5, feature_dropout=0.5,
+    steps=300, n_labelled=100, n_unlabelled=200, weight=10.0, warmup=0, temperature=0.5, confidence=0.0, alignment=0.0,
+    teaching=10**9, learning_rate=0.01, weight_decay=1e-3, dropout=0.5, feature_dropout=0.5,
 )  # fmt: skip
 UNITS = 64
 

@@ -170,7 +170,7 @@ class Neighbourhood(Parameters):
         normalisation of a graph convolution, 0 counts every visit alike.
     """
 
-    walks: int = 8
+    walks: int = 4
     restart: float = 0.15
     length: int = 10
     degree_power: float = 1.0
@@ -217,7 +217,7 @@ class Consistency(Parameters):
 
     steps: int = 300
     n_labelled: int = 500
-    n_unlabelled: int = 200
+    n_unlabelled: int = 100
     weight: float = 1.0
     warmup: int = 100
     temperature: float = 0.3
