@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import log_softmax, softmax
+from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
@@ -18,6 +19,7 @@ from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
+from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
 from planetoid.models.evidence import MOST_LABELLED, VIEWS, Evidence, Teacher, ask_views, sharpened
 from planetoid.models.inputs import Inputs
@@ -321,6 +323,66 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             "val_accuracy": float((scores.argmax(axis=1) == codes).mean()),
             "val_loss": float(-scores[np.arange(len(rows)), codes].mean()),
         }
+
+    def predict_proba(
+        self,
+        X: FeaturesLike | None = None,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+        edges: Iterable[Edge] | None = None,
+        ids: Iterable[Hashable] | None = None,
+    ) -> Probabilities:
+        """Return class probabilities: of all fitted nodes, of ``nodes``, or of new nodes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, optional
+            Features of new nodes, one row each.
+        nodes : iterable of ids, optional
+            Fitted nodes.
+        edges : iterable of (id, id) or (id, id, weight), optional
+            Edges of the new nodes, to fitted ones or to each other. The new nodes are classified by their neighbourhood
+            as if they had been in the graph, without being trained on. Without X they have no features of their own,
+            and the result has a row for each id that is not fitted, in the order of appearance.
+        ids : iterable of ids, optional
+            The ids that ``edges`` uses for the rows of X. By default the index of a DataFrame; for an array, the
+            integers after those of the fitted nodes, if these are 0, 1, 2, ...
+        """
+        if edges is None:
+            return super().predict_proba(X, nodes=nodes)
+        check_is_fitted(self, "label_distributions_")
+        if nodes is not None:
+            raise DataError("pass either edges (of new nodes) or nodes (fitted nodes), not both")
+        return self._predict_attached(X, list(edges), ids)
+
+    def predict(
+        self,
+        X: FeaturesLike | None = None,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+        edges: Iterable[Edge] | None = None,
+        ids: Iterable[Hashable] | None = None,
+    ) -> npt.NDArray[Any]:
+        """Return labels; the parameters are those of :meth:`predict_proba`."""
+        probabilities = self.predict_proba(X, nodes=nodes, edges=edges, ids=ids)
+        return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
+
+    def _predict_attached(
+        self, X: FeaturesLike | None, edges: list[Edge], ids: Iterable[Hashable] | None
+    ) -> Probabilities:
+        """Classify new nodes by their place in the graph of the fitted nodes and their own edges."""
+        attached = Attached.of(self.node_ids_, self._adjacency, X, edges, ids)
+        n, m = self._adjacency.shape[0], attached.n_new
+        projected = np.zeros((m, self.dimension), np.float32)
+        if self.view_ == "graph":  # which has no features: the mean of the neighbours instead
+            to_fitted = sparse.csr_array(attached.adjacency[n:, :n])
+            degrees = np.maximum(strengths(to_fitted), 1e-12)[:, None]
+            projected = np.asarray((to_fitted @ self._projected) / degrees, dtype=np.float32)
+        elif X is not None:
+            x = self._inputs.scaled(self._check_new(X))
+            projected = np.asarray(x @ self._layers.W1, dtype=np.float32)
+        hidden = self._hidden(attached.adjacency, np.vstack([self._projected, projected]))[n:]
+        return np.asarray(softmax(self._scores(hidden) / np.float32(self.temperature_), axis=1))
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         if self._student is None:
