@@ -157,6 +157,50 @@ def demo() -> str:
     return _table(["method", "learns from", "accuracy"], rows)
 
 
+def beyond() -> str:
+    """Planetoid on the public splits in several settings."""
+    found = _read(RESULTS / "beyond.json")["public"]
+    settings = [key for key in next(iter(found.values())) if key != "seconds"]
+    rows = [
+        [setting, *(f"{mean:.1f} ± {sd:.1f}" for mean, sd in (found[name][setting] for name in found))]
+        for setting in settings
+    ]
+    return _table(["", *(DATA_SETS[name] for name in found)], rows)
+
+
+def ablation() -> str:
+    """What each part of Planetoid is worth."""
+    found = _read(RESULTS / "beyond.json")["ablation"]
+    heads = list(next(iter(found.values())))
+    rows = [
+        [part, *(f"{mean:.1f} ± {error:.1f}" for mean, error in (row[head] for head in heads))]
+        for part, row in found.items()
+    ]
+    return _table(["", *heads], rows)
+
+
+def robustness() -> str:
+    """Mean ranks and accuracies of methods over data of several kinds."""
+    found = _read(RESULTS / "robustness.json")["ranks"]
+    kinds = list(found["accuracy"])
+    ranks = sorted(found["mean rank"].items(), key=lambda entry: entry[1])
+    rows = [
+        [f"`{name}`", f"{rank:.1f}", *(f"{found['accuracy'][kind][name]:.1f}" for kind in kinds)]
+        for name, rank in ranks
+    ]
+    return _table(["method", "mean rank", *(DATA_SETS.get(kind, kind) for kind in kinds)], rows)
+
+
+def collapse() -> str:
+    """How often Planetoid is far below the better of two simple methods."""
+    found = _read(RESULTS / "robustness.json")["collapse"]
+    rows = [[f"`{name}`", f"{value:.1f}"] for name, value in found["accuracy"].items()]
+    count, draws = found["more than 3 points below"], found["draws"]
+    share = f"more than 3 points below the better of `ssgc` and `lp`: {count} of {draws} draws"
+    random = f"edges at random: {found['edges at random, against feat']:+.1f} points against `feat`"
+    return f"{_table(['method', 'mean accuracy'], rows)}\n({share}; {random}.)\n"
+
+
 def table3() -> str:
     """The paper's Table 3 in short: public split, fixed budget, test nodes as in the paper."""
     cells: dict[tuple[str, str], dict[str, Any]] = {}
@@ -185,7 +229,10 @@ def reproduced() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "ablation": ablation,
     "baselines": baselines,
+    "beyond": beyond,
+    "collapse": collapse,
     "demo": demo,
     "few_labels": few_labels,
     "label_more": label_more,
@@ -193,6 +240,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
     "propagation": propagation,
     "reproduced": reproduced,
+    "robustness": robustness,
     "skipgram": skipgram,
     "table3": table3,
 }

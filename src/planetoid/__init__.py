@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from planetoid.training.callbacks import Callback as Callback
     from planetoid.training.callbacks import EarlyStopping as EarlyStopping
     from planetoid.training.checkpoint import Checkpoint as Checkpoint
+    from planetoid.training.settings import Consistency as Consistency
     from planetoid.training.settings import Encoder as Encoder
+    from planetoid.training.settings import Neighbourhood as Neighbourhood
     from planetoid.training.settings import Network as Network
     from planetoid.training.settings import Training as Training
 
@@ -73,7 +75,9 @@ _WHERE = {
     "DataError": "planetoid.errors",
     "DatasetNotFoundError": "planetoid.errors",
     "EarlyStopping": "planetoid.training.callbacks",
+    "Consistency": "planetoid.training.settings",
     "Encoder": "planetoid.training.settings",
+    "Neighbourhood": "planetoid.training.settings",
     "Dataset": "planetoid.data.dataset",
     "Graph": "planetoid.graph",
     "Network": "planetoid.training.settings",

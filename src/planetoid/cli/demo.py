@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-SHOWN = ("feat", "lp", "lgc", "mad", "graphemb", "planetoid-i", "planetoid-g", "planetoid-t")
-MAPPED = ("graphemb", "planetoid-t")  # methods whose embeddings are drawn
+SHOWN = ("feat", "lp", "graphemb", "ssgc", "planetoid-g", "planetoid-t", "planetoid-i", "gcn", "planetoid")
+MAPPED = ("graphemb", "planetoid")  # methods whose embeddings are drawn
 
 
 def demo(

@@ -1,0 +1,124 @@
+"""``Planetoid`` on the public splits, in several settings, and what each of its parts is worth.
+
+    python benchmarks/beyond.py [--seeds 10] [--data cora,citeseer,pubmed] [--ablation] [--jobs 1]
+
+Settings: the test nodes in the graph, with and without 500 validation labels; features alone at prediction, with the
+test nodes in the training graph and without them (the paper's inductive setting); no features at all; GCN for
+comparison. ``--ablation`` measures the parts on random splits with 3 and 20 labels per class that exclude the public
+test nodes. Default parameters everywhere. Results: ``benchmarks/results/beyond.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import planetoid as pl
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "beyond.json"
+ROOT = os.environ.get("PLANETOID_DATA") or str(HERE.parent.parent / "shared" / "data")
+
+ABLATION: dict[str, dict[str, object]] = {
+    "Planetoid": {},
+    "without L_u": {"training__weight": 0.0},
+    "without the teacher in L_u": {"training__teaching": 0},
+    "without the class prior in L_u": {"training__alignment": 0.0},
+    "without feature dropout": {"training__feature_dropout": 0.0},
+    "without dropout": {"training__dropout": 0.0},
+    "visits count alike": {"neighbourhood__degree_power": 0.0},
+    "8 walks, 200 unlabelled nodes": {"neighbourhood__walks": 8, "training__n_unlabelled": 200},
+    "dimension 64": {"dimension": 64},
+    "the teacher alone": {"training__steps": 0},
+}
+
+
+def right(labels, data, rows) -> float:
+    return 100 * float((labels == data.y[rows]).mean())
+
+
+def one_public(task: tuple[str, int]) -> dict:
+    """Return the accuracies of one seed, in per cent."""
+    name, seed = task
+    warnings.simplefilter("ignore")
+    data = pl.datasets.load(name, root=ROOT)
+    split = data.split("public")
+    y = pl.mask_labels(data.y, split.train)
+    test = split.test
+    started = time.perf_counter()
+    model = pl.Planetoid(random_state=seed).fit(data.X, y, graph=data.graph)
+    found = {"data": name, "seed": seed, "seconds": time.perf_counter() - started}
+    found["no validation labels"] = right(model.predict()[test], data, test)
+    found["features alone, test nodes in the graph"] = right(model.predict(data.X[test]), data, test)
+    stopped = pl.Planetoid(random_state=seed, student=False)
+    stopped.fit(data.X, y, graph=data.graph, validation=split.val_labels(data.y))
+    found["validation labels"] = right(stopped.predict()[test], data, test)
+    seen = data.without(test)
+    inductive = pl.Planetoid(random_state=seed)
+    inductive.fit(seen.X, pl.mask_labels(seen.y, seen.rows_from_parent(split.train)), graph=seen.graph)
+    found["features alone, test nodes never seen"] = right(inductive.predict(data.X[test]), data, test)
+    bare = pl.Planetoid(random_state=seed).fit(None, y, graph=data.graph)
+    found["no features"] = right(bare.predict()[test], data, test)
+    found["GCN, no validation labels"] = right(
+        pl.GCN(random_state=seed).fit(data.X, y, graph=data.graph).predict()[test], data, test
+    )
+    return found
+
+
+def one_ablation(task: tuple[str, str, int, int]) -> dict:
+    part, name, per_class, seed = task
+    warnings.simplefilter("ignore")
+    data = pl.datasets.load(name, root=ROOT)
+    allowed = np.setdiff1d(np.flatnonzero(data.y >= 0), data.split("public").test)
+    order = np.random.default_rng(seed).permutation(allowed)
+    train = np.concatenate([order[data.y[order] == k][:per_class] for k in range(data.n_classes)])
+    test = np.setdiff1d(order, train, assume_unique=True)[:1000]
+    model = pl.Planetoid(student=False, random_state=seed).set_params(**ABLATION[part])
+    model.fit(data.X, pl.mask_labels(data.y, train), graph=data.graph)
+    key = f"{name}, {per_class} labels per class"
+    return {"part": part, "data": key, "accuracy": right(model.predict()[test], data, test)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--data", default="cora,citeseer,pubmed")
+    parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    names = options.data.split(",")
+    with ProcessPoolExecutor(options.jobs) as pool:
+        if options.ablation:
+            cells = [(n, k, s) for n in names for k in (3, 20) for s in range(options.seeds)]
+            found = list(pool.map(one_ablation, [(part, *cell) for part in ABLATION for cell in cells]))
+            table = stored.setdefault("ablation", {})
+            for part in ABLATION:
+                row = table.setdefault(part, {})
+                for key in dict.fromkeys(entry["data"] for entry in found):
+                    values = [e["accuracy"] for e in found if e["part"] == part and e["data"] == key]
+                    row[key] = [float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))]
+                print(f"{part:32s}" + "  ".join(f"{mean:5.1f} ± {error:3.1f}" for mean, error in row.values()))
+        else:
+            found = list(pool.map(one_public, [(name, seed) for name in names for seed in range(options.seeds)]))
+            for name in names:
+                rows = [entry for entry in found if entry["data"] == name]
+                settings = [key for key in rows[0] if key not in ("data", "seed")]
+                stored.setdefault("public", {})[name] = {
+                    key: [float(np.mean([r[key] for r in rows])), float(np.std([r[key] for r in rows]))]
+                    for key in settings
+                }
+                for key, (mean, deviation) in stored["public"][name].items():
+                    print(f"{name:9s} {key:42s} {mean:5.1f} ± {deviation:3.1f}")
+    RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
