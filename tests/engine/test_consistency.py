@@ -160,5 +160,5 @@ def test_state_goes_on_where_it_was():
 
 def test_weight_decay_is_small_with_many_classes_and_few_labels():
     loss = new_loss(PLAN.replace(weight_decay="auto"))
-    assert loss.weight_decay == pytest.approx(0.01 * (5 / 3 / 20) ** 0.5)
+    assert loss.weight_decay == pytest.approx(0.005 * (5 / 3 / 20) ** 0.5)
     assert new_loss(PLAN.replace(weight_decay=0.5)).weight_decay == 0.5

@@ -38,7 +38,7 @@ __all__ = ["Planetoid"]
 
 PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened before they are counted
 PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
-TEACHER_WEIGHT = 0.5  # of the teacher's log-probabilities in the prediction
+TEACHER_WEIGHT = 0.25  # of the teacher's log-probabilities in the prediction
 TEACHER_KNOWS_BETTER = 4.0  # the same, where the network labels its own labels worse than the teacher those left out
 GRAPH_DIMENSION = 64  # of the embedding that stands in for features
 NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges

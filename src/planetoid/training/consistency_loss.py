@@ -17,7 +17,7 @@ from planetoid.training.settings import Consistency
 
 __all__ = ["ConsistencyLoss", "new_layers"]
 
-MAX_WEIGHT_DECAY = 0.01
+MAX_WEIGHT_DECAY = 0.005
 MANY_LABELS = 20  # per class, from which on the weight decay no longer grows
 
 Arrays = dict[str, npt.NDArray[np.float32]]
