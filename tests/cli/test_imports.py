@@ -53,6 +53,11 @@ def test_a_method_without_a_network_needs_no_torch(files, imported, tmp_path):
     assert imported(("torch",), *command) == []
 
 
+def test_the_default_method_needs_no_torch(files, imported, tmp_path):
+    command = ("fit", *files.all(), "--set", "training.steps=5", "--out", tmp_path / "m", "--quiet")
+    assert imported(("torch",), *command) == []
+
+
 def test_a_planetoid_model_needs_no_compiler_of_torch(files, imported, tmp_path):
     command = ("fit", *files.all(), "--method", "planetoid-t", *QUICK, "--out", tmp_path / "m", "--quiet")
     names = ("torch._dynamo", "sympy", "sklearn.preprocessing", "scipy.stats._stats_py")

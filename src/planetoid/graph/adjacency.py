@@ -13,10 +13,11 @@ from scipy import sparse
 if TYPE_CHECKING:
     from planetoid.graph.core import Graph
 
-__all__ = ["Filter", "mean_weight", "normalized_adjacency", "strengths", "symmetric_adjacency"]
+__all__ = ["Filter", "blocks", "mean_weight", "normalized_adjacency", "strengths", "symmetric_adjacency"]
 
 Matrix = npt.NDArray[np.float32]
-BLOCK = 64  # columns that are propagated at once
+BLOCK, SMALLEST_BLOCK = 64, 4  # columns that are propagated at once
+MOST_ENTRIES = 20_000_000  # of them together
 
 
 def symmetric_adjacency(graph: Graph) -> sparse.csr_array:
@@ -69,13 +70,13 @@ class Filter:
         n, n_features = X.shape
         found = np.empty((len(nodes), n_features), dtype=np.float32)
         if len(nodes) <= n_features:
-            for block in _blocks(len(nodes)):
+            for block in blocks(len(nodes), n):
                 indicator = np.zeros((n, len(nodes[block])), dtype=np.float32)
                 indicator[nodes[block], np.arange(indicator.shape[1])] = 1.0
                 found[block] = (X.T @ self(indicator)).T
             return found
         columns = sparse.csc_array(X) if sparse.issparse(X) else X
-        for block in _blocks(n_features):
+        for block in blocks(n_features, n):
             part = columns[:, block]
             dense = part if isinstance(part, np.ndarray) else part.toarray()
             found[:, block] = self(np.asarray(dense, dtype=np.float32))[nodes]
@@ -93,5 +94,7 @@ def normalized_adjacency(adjacency: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(root @ looped @ root, dtype=np.float32)
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+def blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
+    """Return slices of columns that are propagated at once: fewer of them where they are long."""
+    size = max(SMALLEST_BLOCK, min(BLOCK, MOST_ENTRIES // max(1, n_rows)))
+    return (slice(first, min(first + size, n_columns)) for first in range(0, n_columns, size))

@@ -33,21 +33,21 @@ from scipy.special import softmax
 from planetoid.baselines.label_propagation import LabelPropagation
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
-from planetoid.graph.adjacency import Filter, normalized_adjacency
+from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
 from planetoid.training.softmax_regression import fit_softmax
 
-__all__ = ["MOST_LABELLED", "VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "sharpened"]
+__all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened"]
 
 VIEWS = ("features", "neighbourhood", "graph")
 
 STEPS, OWN_SHARE = 16, 0.05  # of the filter S
 SPREAD_STEPS, SPREAD_RESTART = 64, 0.02  # of the kernel of the graph
-BLOCK = 64  # columns that are spread at once
 SHARPNESS = 1.0  # of softmax regression: its C for the noise 1
 PROJECTIONS = 32  # that estimate the length of rows
 NOISES = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03)  # variances of a label, in units of a row's squared length, to choose from
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
-MOST_LABELLED = 1_000  # labelled nodes that a view learns from
+MOST_LABELLED, FEWEST_PER_CLASS = 1_000, 5  # labelled nodes that a view learns from
+MOST_ENTRIES = 200_000_000  # nodes times labelled nodes
 ALMOST = 0.9  # of the reliability of the best view
 HANDICAP = 0.8  # of the agreement about views other than the neighbourhood, which is the usual choice
 SMALLEST = 1e-12
@@ -185,8 +185,11 @@ class FeatureView(View):
 
     def _lengths(self, random: np.random.Generator) -> npt.NDArray[np.float64]:
         """Estimate the lengths of the centred rows by random projections."""
-        signs = random.integers(0, 2, (len(self.mean), PROJECTIONS)).astype(np.float32) * 2 - 1
-        return np.asarray(np.sqrt((self._apply(signs) ** 2).mean(axis=1)))
+        squares = np.zeros(self.X.shape[0])
+        for block in blocks(PROJECTIONS, self.X.shape[0]):
+            signs = random.integers(0, 2, (len(self.mean), block.stop - block.start)).astype(np.float32) * 2 - 1
+            squares += (self._apply(signs) ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(squares / PROJECTIONS))
 
     def _apply(self, weights: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
         """Return the centred rows of all nodes times ``weights``."""
@@ -222,11 +225,9 @@ class GraphView(View):
         n = adjacency.shape[0]
         self.mean = self._spread(np.full((n, 1), 1.0 / n, np.float32))[:, 0]
         self.gram = np.empty((len(labelled), len(labelled)))
-        for first in range(0, len(labelled), BLOCK):
-            block = slice(first, first + BLOCK)
-            columns = np.arange(len(labelled))[block]
-            indicator = np.zeros((n, len(columns)), np.float32)
-            indicator[labelled[block], np.arange(len(columns))] = 1.0
+        for block in blocks(len(labelled), n):
+            indicator = np.zeros((n, block.stop - block.start), np.float32)
+            indicator[labelled[block], np.arange(indicator.shape[1])] = 1.0
             self.gram[:, block] = self._spread(indicator)[labelled]
         of_labelled = self.mean[labelled]
         self.gram += self.mean.mean() - of_labelled[:, None] - of_labelled[None]
@@ -299,6 +300,15 @@ class Teacher(NamedTuple):
     probabilities: npt.NDArray[np.float32]  # of that and of any other that is almost as reliable
     accuracy: float  # of the most reliable view, on labelled nodes that are left out
     verdicts: dict[str, Verdict]
+
+
+def most_labelled(n_nodes: int, n_classes: int) -> int:
+    """Return how many labelled nodes a view learns from at most, which depends on the size of the graph.
+
+    >>> most_labelled(20_000, 3), most_labelled(4_000_000, 5)
+    (1000, 50)
+    """
+    return max(FEWEST_PER_CLASS * n_classes, min(MOST_LABELLED, MOST_ENTRIES // max(1, n_nodes)))
 
 
 def ask_views(

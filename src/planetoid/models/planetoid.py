@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,12 @@ from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import FeaturesLike
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
-from planetoid.models.evidence import MOST_LABELLED, VIEWS, Evidence, Teacher, ask_views, sharpened
+from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
 from planetoid.models.inputs import Inputs
 from planetoid.models.student import Student
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
@@ -170,7 +172,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _fit(self, data: Dataset) -> Probabilities:
         X = None
         if data.X is not None:
-            some = _some_of_each_class(data.y, data.labelled, MOST_LABELLED)
+            some = self._some_labelled(data)
             self._inputs = Inputs.of(data.X, self.row_normalize, some, data.y[some])
             X = self._inputs.scaled(data.X)
         self._adjacency = self._connected(data, X)
@@ -211,8 +213,11 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
                 f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
                 parameter="view",
             )
-        some = _some_of_each_class(data.y, data.labelled, MOST_LABELLED)
+        some = self._some_labelled(data)
         return ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
+
+    def _some_labelled(self, data: Dataset) -> npt.NDArray[np.int64]:
+        return _some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))
 
     def _graph_features(self, data: Dataset) -> sparse.csr_array:
         """Return an embedding of the graph in the place of features."""
@@ -220,7 +225,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
         embedding = GraphEmbedding(
             dimension=GRAPH_DIMENSION, random_state=self._seed, n_jobs=self.n_jobs, verbose=self.verbose
-        ).embed(data)
+        ).embed(data if self._has_edges else replace(data, graph=Graph.from_scipy(self._adjacency)))
         return sparse.csr_array(scale_rows(embedding, "l2"))
 
     def _train(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> None:
