@@ -68,3 +68,12 @@ def test_a_method_can_be_fitted_on_what_is_left(small):
     part = small.without(small.public.test)
     model = pl.Feat().fit(part.X, pl.mask_labels(part.y, part.public.train))
     assert model.predict(small.X[small.public.test]).shape == (2,)
+
+
+def test_validation_nodes_are_the_rows_and_codes_of_validation_labels():
+    data = pl.datasets.make_citation(40, n_classes=2, seed=0)
+    assert [len(part) for part in data.validation_nodes] == [0, 0]
+    held = data.hold_out(0.25, seed=1)
+    rows, codes = held.validation_nodes
+    assert rows.tolist() == [row for row in range(40) if held.validation[row] >= 0]
+    assert codes.tolist() == data.y[rows].tolist()

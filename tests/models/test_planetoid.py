@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import planetoid as pl
-from planetoid.models.planetoid import _some_of_each_class
+from planetoid.models.evidence import some_of_each_class
 
 FAST = {"training__steps": 60, "training__warmup": 20, "training__teaching": 40, "student": False}
 
@@ -189,9 +189,9 @@ def test_one_label_per_class_and_nodes_without_features(citation):
 
 def test_at_most_so_many_labelled_nodes_of_each_class_in_turn():
     y = np.array([0] * 10 + [1] * 3 + [2] * 5)
-    some = _some_of_each_class(y, np.arange(18), 9)
+    some = some_of_each_class(y, np.arange(18), 9)
     assert np.bincount(y[some]).tolist() == [3, 3, 3]
-    assert _some_of_each_class(y, np.arange(18), 100).tolist() == list(range(18))
+    assert some_of_each_class(y, np.arange(18), 100).tolist() == list(range(18))
 
 
 @pytest.fixture(scope="module")

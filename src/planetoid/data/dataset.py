@@ -148,6 +148,14 @@ class Dataset:
         return np.flatnonzero(self.y >= 0)
 
     @property
+    def validation_nodes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Rows of the nodes with a validation label, and their class codes; empty without any."""
+        if self.validation is None:
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        rows = np.flatnonzero(self.validation >= 0)
+        return rows, self.validation[rows]
+
+    @property
     def class_prior(self) -> npt.NDArray[np.float64]:
         """Share of each class among the labelled nodes."""
         counts = np.bincount(self.y[self.y >= 0], minlength=self.n_classes)

@@ -10,11 +10,10 @@ with the filter S of :mod:`planetoid.graph.adjacency`, a mean over powers of the
 centred and scaled to unit length. A classifier on a view is linear in the rows of the labelled nodes, so it takes one
 small dense system and one propagation of n x classes numbers, in a fraction of a second.
 
-Which view to trust cannot be told from a handful of labels alone, where cross-validation is blind. What helps is
-*agreement*: split the evidence (the edges, the columns of X) at random into halves and predict from each. Predictions
-of two halves agree beyond chance only if both see the same thing; where a graph has nothing to do with the labels, or
-the features are noise, they do not. :func:`ask_views` adds what leaving one labelled node out says, the more labels
-there are the more.
+With few labels, cross-validation is too noisy to select a view. What helps is *agreement*: split the evidence (the
+edges, the columns of X) at random into halves and predict from each. The predictions of the two halves agree beyond
+chance only if both halves carry the same signal, which neither a random graph nor noise features do. With more labels,
+:func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
 from planetoid.training.softmax_regression import fit_softmax
 
-__all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened"]
+__all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened", "some_of_each_class"]
 
 VIEWS = ("features", "neighbourhood", "graph")
 
@@ -309,6 +308,17 @@ def most_labelled(n_nodes: int, n_classes: int) -> int:
     (1000, 50)
     """
     return max(FEWEST_PER_CLASS * n_classes, min(MOST_LABELLED, MOST_ENTRIES // max(1, n_nodes)))
+
+
+def some_of_each_class(y: npt.NDArray[np.integer], labelled: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    """Return at most so many labelled nodes, of each class in turn."""
+    if len(labelled) <= most:
+        return labelled
+    codes = y[labelled]
+    order = np.argsort(codes, kind="stable")
+    rank = np.empty(len(codes), np.int64)  # within the class
+    rank[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+    return np.asarray(labelled[np.sort(np.argsort(rank, kind="stable")[:most])])
 
 
 def ask_views(

@@ -23,7 +23,7 @@ from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacenc
 from planetoid.io.model_files import Tensors
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
-from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
+from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened, some_of_each_class
 from planetoid.models.inputs import Inputs
 from planetoid.models.student import Student
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
@@ -217,7 +217,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
 
     def _some_labelled(self, data: Dataset) -> npt.NDArray[np.int64]:
-        return _some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))
+        return some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))
 
     def _graph_features(self, data: Dataset) -> sparse.csr_array:
         """Return an embedding of the graph in the place of features."""
@@ -316,13 +316,13 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
         scores = self._pooled(data, x, teacher)
         self.temperature_ = 1.0
-        rows, codes = _validation(data)
+        rows, codes = data.validation_nodes
         if len(rows) >= MIN_LABELS:
             self.temperature_ = best_temperature(scores[rows], codes)
         return np.asarray(softmax(scores / np.float32(self.temperature_), axis=1))
 
     def _evaluate(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Record:
-        rows, codes = _validation(data)
+        rows, codes = data.validation_nodes
         scores = log_softmax(self._pooled(data, x, teacher)[rows], axis=1)
         return {
             "val_accuracy": float((scores.argmax(axis=1) == codes).mean()),
@@ -461,14 +461,6 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             self._student = Student(layers, *(tensors[f"student.{name}"] for name in ("keys", "nodes", "known")))
 
 
-def _validation(data: Dataset) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return the validation nodes and their classes."""
-    if data.validation is None:
-        return np.empty(0, np.int64), np.empty(0, np.int32)
-    rows = np.flatnonzero(data.validation >= 0)
-    return rows, data.validation[rows]
-
-
 def _class_prior(probabilities: npt.NDArray[np.float32], codes: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
     """Return the class prior: the frequencies of the labels, and with more labels what the teacher counts."""
     n_classes = probabilities.shape[1]
@@ -477,16 +469,3 @@ def _class_prior(probabilities: npt.NDArray[np.float32], codes: npt.NDArray[np.i
     counted = sharpened(probabilities, PRIOR_CONFIDENCE).mean(axis=0)
     labels = np.bincount(codes, minlength=n_classes) / len(codes)
     return np.asarray(share * counted + (1 - share) * labels, dtype=np.float32)
-
-
-def _some_of_each_class(
-    y: npt.NDArray[np.integer], labelled: npt.NDArray[np.int64], most: int
-) -> npt.NDArray[np.int64]:
-    """Return at most so many labelled nodes, of each class in turn."""
-    if len(labelled) <= most:
-        return labelled
-    codes = y[labelled]
-    order = np.argsort(codes, kind="stable")
-    rank = np.empty(len(codes), np.int64)  # within the class
-    rank[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
-    return np.asarray(labelled[np.sort(np.argsort(rank, kind="stable")[:most])])

@@ -82,9 +82,8 @@ class GraphConvolutionLoss(Loss):
         self.network = network
         self.labelled = torch.from_numpy(data.labelled)
         self.codes = torch.from_numpy(data.y[data.labelled].astype(np.int64))
-        validation = np.full(data.n_nodes, -1) if data.validation is None else data.validation
-        rows = np.flatnonzero(validation >= 0)
-        self.rows, self.truth = torch.from_numpy(rows), torch.from_numpy(validation[rows].astype(np.int64))
+        rows, codes = data.validation_nodes
+        self.rows, self.truth = torch.from_numpy(rows), torch.from_numpy(codes.astype(np.int64))
         self.has_validation = len(rows) > 0
         self.optimizers = [
             NamedOptimizer("adam", ([network.first], learning_rate), weight_decay=weight_decay),

@@ -130,9 +130,8 @@ class SupervisedLoss(Loss):
         self.codes = data.y
         self.rows = data.labelled if rows is None else rows
         self.batch_size = min(batch_size, len(self.rows))
-        validation = np.full(data.n_nodes, -1, np.int32) if data.validation is None else data.validation
-        self.validation_rows = np.flatnonzero(validation >= 0)
-        self.validation_codes = validation[self.validation_rows].astype(np.int64)
+        self.validation_rows, codes = data.validation_nodes
+        self.validation_codes = codes.astype(np.int64)
         self.has_validation = len(self.validation_rows) > 0
         takes_all = self.batch_size == len(self.rows) and not shuffle
         self._whole = self._batch(self.rows) if takes_all else None
