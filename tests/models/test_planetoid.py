@@ -85,6 +85,15 @@ def test_a_view_can_be_chosen(citation, view):
     assert model.reliability_ == {}
 
 
+def test_the_view_of_features_does_not_see_the_graph(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    rng = np.random.default_rng(0)
+    other = pl.Graph.from_edges(*rng.integers(0, data.n_nodes, (2, 900)), nodes=data.n_nodes)
+    rewired = planetoid(view="features").fit(data.X, y, graph=other)
+    np.testing.assert_array_equal(rewired.predict_proba(), fitted(citation, view="features").predict_proba())
+
+
 def test_a_view_without_its_data_is_an_error(citation):
     data, _ = citation
     with pytest.raises(pl.errors.ParameterError, match="view='features' needs features"):
