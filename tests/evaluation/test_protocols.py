@@ -80,6 +80,19 @@ def test_the_features_setting_has_the_test_nodes_in_the_graph(data, spies):
     assert run.model.X_new_.shape[0] == len(run.split.test)
 
 
+def test_features_are_withheld_if_the_protocol_says_so(data, spies):
+    run = run_once("spy", data, Protocol(features=False, **SMALL), seed=0)
+    assert run.model.data_.X is None
+    assert "no features used" in run.result.protocol
+    with pytest.raises(ParameterError, match="predicts from features"):
+        run_once("inductive-spy", data, Protocol(setting="unseen", features=False, **SMALL), seed=0)
+
+
+def test_features_cannot_be_withheld_from_a_method_that_requires_them(data):
+    with pytest.raises(ParameterError, match="feat requires features"):
+        run_once("feat", data, Protocol(features=False, **SMALL), seed=0)
+
+
 def test_a_transductive_method_is_refused_before_any_fit(data, spies):
     done = []
     with pytest.raises(ParameterError, match="spy is transductive"):

@@ -27,6 +27,15 @@ def test_a_table_has_the_papers_value_and_ours(results):
     assert (record["method"], record["short_name"], record["test nodes"]) == ("LP", "lp", "in the graph")
 
 
+def test_a_table_without_values_of_the_paper_has_no_columns_for_them(results):
+    entry = CellResult(make_cell(paper=None), Spread(0.71, 0.014), 0.5, results)
+    assert as_markdown([entry]).splitlines() == [
+        "| method | settings | stopping | test nodes | cora-bundled (seconds) |",
+        "| --- | --- | --- | --- | ---: |",
+        "| LP | defaults | fixed | in the graph | 71.0 ± 1.4 (0.50) |",
+    ]
+
+
 def test_reaching_the_paper_allows_one_standard_deviation(results):
     def entry(mean, sd):
         return CellResult(make_cell(method="planetoid-t", paper=0.757), Spread(mean, sd), 1.0, results)

@@ -3,7 +3,7 @@
 import pytest
 
 from planetoid.experiments import paper
-from planetoid.experiments.tables import display_name, quick_cell, table3, table4, table5
+from planetoid.experiments.tables import BEYOND, display_name, quick_cell, table3, table4, table5
 from planetoid.registry import METHODS
 
 
@@ -21,6 +21,22 @@ def test_planetoid_i_is_shown_under_every_protocol_of_the_field():
             assert (section, "paper", stopping, "unseen") in rows
             assert (section, "tuned", stopping, "features only") in rows
     assert all(cell.protocol.setting == "unseen" for cell in table3() if cell.method in ("manireg", "semiemb"))
+
+
+def test_table_3_ends_with_the_default_model_in_every_setting_beside_a_gcn():
+    sections = [cell.section for cell in table3()]
+    assert sections[-1] == BEYOND
+    rows = [tuple(cell.row) for cell in table3() if cell.section == BEYOND and cell.dataset == "cora"]
+    assert rows == [
+        ("Planetoid", "defaults", "validation", "in the graph"),
+        ("Planetoid", "defaults", "fixed", "in the graph"),
+        ("Planetoid", "defaults", "fixed", "features only"),
+        ("Planetoid", "defaults", "fixed", "unseen"),
+        ("Planetoid", "defaults", "fixed", "in the graph, no features"),
+        ("GCN", "defaults", "validation", "in the graph"),
+        ("GCN", "defaults", "fixed", "in the graph"),
+    ]
+    assert all(not cell.parameters and cell.paper is None for cell in table3() if cell.section == BEYOND)
 
 
 @pytest.mark.parametrize("make_table", [table3, lambda: table4("0.01"), table5], ids=["table3", "table4", "table5"])

@@ -58,6 +58,8 @@ class Protocol:
         Number of validation and test nodes.
     rate : float, optional
         Share of each class that is labelled, for ``split="rate"``.
+    features : bool
+        Whether the method may use features; without them it learns from the graph alone.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Protocol:
     n_val: int | None = None
     n_test: int | None = None
     rate: float | None = None
+    features: bool = True
 
     def __post_init__(self) -> None:
         check_parameters(
@@ -85,6 +88,7 @@ class Protocol:
                 "n_val": (Integer(0), None),
                 "n_test": (Integer(0), None),
                 "rate": (Real(0, 1, closed="neither"), None),
+                "features": bool,
             },
         )
 
@@ -102,7 +106,8 @@ class Protocol:
             "rate": f"labelling rate {self.rate}, random splits",
         }[self.split]
         stopping = "early stopping on validation labels" if self.validation else "no validation labels used"
-        return f"{split}; {_SETTINGS[self.setting]}; {stopping}"
+        words = f"{split}; {_SETTINGS[self.setting]}; {stopping}"
+        return words if self.features else f"{words}; no features used"
 
 
 @dataclass(frozen=True)
@@ -294,8 +299,12 @@ def _check_method(method: str, data: Dataset, protocol: Protocol) -> None:
     cls = METHODS[method]
     if cls.uses_features == "required" and data.X is None:
         raise DataError(f"{method} requires features, but {data.name} has none")
+    if cls.uses_features == "required" and not protocol.features:
+        raise ParameterError(f"{method} requires features, which features=False withholds", parameter="features")
     if protocol.setting == "transductive":
         return
+    if not protocol.features:
+        raise ParameterError(f"setting={protocol.setting!r} predicts from features", parameter="features")
     if not cls.inductive:
         raise ParameterError(
             f"{method} is transductive and cannot predict from features alone, "
@@ -312,7 +321,8 @@ def _fit(model: GraphClassifier, data: Dataset, protocol: Protocol, split: Split
         seen = data.without(split.test)
         train, val = seen.rows_from_parent(train), seen.rows_from_parent(val)
     validation = mask_labels(seen.y, val) if protocol.validation and len(val) else None
-    return timed_fit(model, seen.X, mask_labels(seen.y, train), seen.graph, validation)
+    X = seen.X if protocol.features else None
+    return timed_fit(model, X, mask_labels(seen.y, train), seen.graph, validation)
 
 
 def _metrics(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: npt.NDArray[Any]) -> dict[str, float]:

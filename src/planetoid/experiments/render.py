@@ -100,13 +100,16 @@ def _grid(entries: Sequence[CellResult]) -> _Grid:
 
 
 def as_markdown(entries: Sequence[CellResult]) -> str:
-    """Return a Markdown table with the paper's value and ours in each cell, in per cent."""
+    """Return a Markdown table with the paper's value, where it has any, and ours in each cell, in per cent."""
     grid = _grid(entries)
     names = [name.removeprefix(LISTS_PREFIX) for name in grid.datasets]
-    heads = [*HEADS, *(head for name in names for head in (f"{name}: paper", "ours (seconds)"))]
-    lines = [markdown_row(heads), markdown_row(["---"] * len(HEADS) + ["---:"] * (2 * len(names)))]
+    with_paper = any(entry.cell.paper is not None for entry in entries)
+    columns = [(f"{name}: paper", "ours (seconds)") if with_paper else (f"{name} (seconds)",) for name in names]
+    values = [head for heads in columns for head in heads]
+    lines = [markdown_row([*HEADS, *values]), markdown_row(["---"] * len(HEADS) + ["---:"] * len(values))]
     for row in grid.rows:
-        cells = [text for entry in row.cells for text in _paper_and_ours(entry)]
+        pairs = [_paper_and_ours(entry) for entry in row.cells]
+        cells = [text for pair in pairs for text in (pair if with_paper else (pair.ours,))]
         lines.append(markdown_row([*row.labels, *cells]))
     return "\n".join(lines)
 

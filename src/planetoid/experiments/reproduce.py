@@ -15,10 +15,11 @@ from planetoid.experiments.cells import Cell
 from planetoid.experiments.conclusions import Comparison, compare_methods, conclusions_markdown
 from planetoid.experiments.figure import METHODS_SHOWN, draw_spaces, embed_spaces, figure_markdown
 from planetoid.experiments.paper import UPPER_BOUND
+from planetoid.experiments.published import published_markdown
 from planetoid.experiments.render import CellResult, as_markdown, as_record, by_section, finished_cells
 from planetoid.experiments.statistics import count_all, statistics_markdown
 from planetoid.experiments.store import RunStore
-from planetoid.experiments.tables import quick_cell, table3, table4, table5
+from planetoid.experiments.tables import BEYOND, quick_cell, table3, table4, table5
 from planetoid.utils.atomic import atomic_write
 from planetoid.utils.progress import progress
 from planetoid.utils.versions import package_versions
@@ -119,6 +120,8 @@ def _sections(entries: Sequence[CellResult], compared: Mapping[str, Sequence[Com
         parts.append(f"## {name[0].upper()}{name[1:]}, {runs} runs\n\n{as_markdown(section)}")
         if compared.get(name):
             parts.append(conclusions_markdown(compared[name]))
+        if name == BEYOND:
+            parts.append(published_markdown())
         bounds = [result.metrics["upper_bound"] for result in section[0].results if "upper_bound" in result.metrics]
         if bounds:
             bound = 100 * sum(bounds) / len(bounds)
