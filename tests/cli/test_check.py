@@ -2,8 +2,11 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
+
+import planetoid as pl
 
 
 def test_what_is_in_the_data(files, done):
@@ -81,8 +84,33 @@ def test_possible_issues(tmp_path, done):
     assert "no edge" not in issues  # once is enough
     assert "2 nodes cannot be reached from any labelled node" in issues
     assert "2 nodes have no features" in issues
-    assert "Edge homophily is 0.00, close to chance" in issues
     assert "column 'wide' varies" in issues
+
+
+def _written(data, folder):
+    edges = np.stack(data.graph.to_scipy().nonzero(), axis=1)
+    pd.DataFrame(edges, columns=["source", "target"]).to_csv(folder / "e.csv", index=False)
+    features = pd.DataFrame(data.X.toarray(), columns=[f"w{k}" for k in range(data.n_features)])
+    features.insert(0, "id", range(data.n_nodes))
+    features.to_csv(folder / "f.csv", index=False)
+    labels = pd.DataFrame({"id": range(data.n_nodes), "label": [f"c{code}" for code in data.y]}).iloc[::4]
+    labels.to_csv(folder / "l.csv", index=False)
+    return ["--edges", folder / "e.csv", "--features", folder / "f.csv", "--labels", folder / "l.csv"]
+
+
+@pytest.mark.parametrize(
+    ("homophily", "informative", "said"),
+    [(0.0, 0.6, "The graph misleads"), (0.9, 0.0, "The features mislead"), (0.8, 0.3, None)],
+)
+def test_whether_the_graph_helps_is_measured(tmp_path, done, homophily, informative, said):
+    data = pl.datasets.make_citation(400, 4, 80, homophily=homophily, informative=informative, mean_degree=8, seed=1)
+    report = json.loads(done("check", *_written(data, tmp_path), "--json").stdout)
+    (signal,) = [text for name, text in report["summary"] if name == "signal"]
+    assert "features alone" in signal
+    assert "(100 labels)" in signal
+    found = [issue for issue in report["issues"] if "mislead" in issue]
+    assert len(found) == (said is not None)
+    assert all(issue.startswith(said) for issue in found)
 
 
 def test_nodes_with_an_edge_only_to_themselves(tmp_path, done):

@@ -215,7 +215,7 @@ def test_the_protocol_in_words():
     ("wrong", "words"),
     [
         ({"setting": "cheating"}, "setting must be 'transductive', 'features' or 'unseen', got 'cheating'"),
-        ({"split": "own"}, "split must be 'random', 'public' or 'rate', got 'own'"),
+        ({"split": "own"}, "split must be 'random', 'public', 'rate' or 'folds', got 'own'"),
         ({"per_class": -1}, "per_class must be an integer >= 0, got -1"),
         ({"rate": 1.0}, r"rate must be a number in \(0, 1\) or None, got 1.0"),
     ],

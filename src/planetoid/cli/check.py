@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from planetoid.cli.console import print_json, print_lines, status
@@ -11,11 +12,19 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings, render
 from planetoid.cli.options import AsJson, NewNodes, Quiet, takes_data
 from planetoid.errors import DataError
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    import numpy.typing as npt
+
     from planetoid.data.dataset import Dataset
 
 __all__ = ["check"]
+
+Correct: TypeAlias = "Mapping[str, npt.NDArray[np.bool_]]"  # by view: which left-out labels were predicted
 
 NOT_USABLE = 2
 
@@ -56,11 +65,16 @@ def _examine(data: Dataset, new_nodes: bool, quiet: bool) -> dict[str, Any]:
     from planetoid.cli.method_choice import choose_method, suitable_methods
     from planetoid.data.issues import find_issues
     from planetoid.data.summary import count, describe
+    from planetoid.models.signal import leave_one_out
 
     with status("analysing the data", quiet=quiet):
         counts = count(data)
         issues = find_issues(data, counts)
         table = describe(data, counts)
+        correct = leave_one_out(data)
+        if correct:
+            table.append(("signal", _signal(correct)))
+            issues += _misleading(correct)
     methods, excluded = suitable_methods(data, new_nodes=new_nodes)
     errors = _errors(data)
     if not methods and not errors:
@@ -71,6 +85,32 @@ def _examine(data: Dataset, new_nodes: bool, quiet: bool) -> dict[str, Any]:
         method, reason = choose_method(data, new_nodes=new_nodes)
         report |= {"methods": methods, "excluded": excluded, "recommended": {"method": method, "reason": reason}}
     return report
+
+
+def _signal(correct: Correct) -> str:
+    names = {"features": "features alone", "neighbourhood": "features and graph", "graph": "graph alone"}
+    shares = ", ".join(f"{names[view]} {one.mean():.0%}" for view, one in correct.items())
+    n_labels = len(next(iter(correct.values())))
+    return f"accuracy of a quick linear model, left-out labels: {shares} ({pluralize(n_labels, 'label')})"
+
+
+def _misleading(correct: Correct) -> list[str]:
+    """Say so if the labels show that the graph makes predictions worse, or that features do."""
+    from planetoid.evaluation.comparison import paired_difference, score_labels
+
+    if "neighbourhood" not in correct:
+        return []
+    scores = {view: score_labels([np.arange(len(one))], [one]) for view, one in correct.items()}
+    both = max(("neighbourhood", "graph"), key=lambda view: float(correct[view].mean()))
+    by_graph = paired_difference(scores[both], scores["features"])
+    by_features = paired_difference(scores["neighbourhood"], scores["graph"])
+    if by_graph.mean < 0 and by_graph.is_clear:
+        return [
+            "The graph misleads a linear model: predictions from features alone are better. planetoid and feat suit."
+        ]
+    if by_features.mean < 0 and by_features.is_clear:
+        return ["The features mislead a linear model: predictions from the graph alone are better."]
+    return []
 
 
 def _errors(data: Dataset) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
@@ -16,6 +17,7 @@ from planetoid.cli.evaluate import (
     percent,
     summary,
     warnings_by_method,
+    with_interval,
 )
 from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import AsJson, Methods, NewNodes, Processes, Quiet, Seed, Settings, takes_data
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from planetoid.cli.measurement import Outcome
     from planetoid.evaluation import Protocol
+    from planetoid.evaluation.comparison import LabelScores
 
 __all__ = ["compare", "recommend"]
 
@@ -49,9 +52,10 @@ def compare(
     """Measure all methods that suit the data, rank them, and recommend one.
 
     All methods are trained on the same labels and tested on the same others,
-    as in [bold]planetoid evaluate[/bold]. Of the methods within one standard error of the
-    best, the fastest is recommended. A method that fails does not end the
-    comparison; Ctrl-C shows what is finished.
+    as in [bold]planetoid evaluate[/bold]. A method is recommended if it is clearly better than
+    all others, by two standard errors of the difference, label by label. If there is
+    no clear winner, it is the one that does best on data of many kinds. A method
+    that fails does not end the comparison; Ctrl-C shows what is finished.
 
     For example:
       [bold]planetoid compare --edges e.csv --features f.parquet --labels l.csv[/bold]
@@ -97,32 +101,49 @@ def compare(
         raise DataError(f"every method failed, the first with: {finished[0].error}")
 
 
-def recommend(rows: list[dict[str, Any]]) -> Choice:
-    """Return the method to use and why: the fastest within one standard error of the best.
+def recommend(rows: list[dict[str, Any]], scores: Mapping[str, LabelScores]) -> Choice:
+    """Return the method to use and why.
 
-    >>> rows = [{"method": "lp", "splits": 4, "accuracy": {"mean": 0.80, "sd": 0.02}, "seconds": 0.1},
-    ...         {"method": "planetoid-g", "splits": 4, "accuracy": {"mean": 0.805, "sd": 0.02}, "seconds": 3.0}]
-    >>> recommend(rows).method
-    'lp'
+    Parameters
+    ----------
+    rows : list of dict
+        Method, number of splits, accuracy and seconds of each method.
+    scores : dict
+        How often each label was predicted correctly, by method.
     """
-    best = max(rows, key=lambda row: row["accuracy"]["mean"])
-    mean, sd = best["accuracy"]["mean"], best["accuracy"]["sd"]
-    error = 0.0 if sd is None else sd / best["splits"] ** 0.5
-    as_good = [row for row in rows if row["accuracy"]["mean"] >= mean - error and row["splits"] == best["splits"]]
-    chosen = min(as_good, key=lambda row: row["seconds"])
-    if chosen is not best:
+    from planetoid.cli.method_choice import by_prior
+    from planetoid.evaluation.comparison import undecided
+
+    most = max(row["splits"] for row in rows)
+    complete = {row["method"]: row for row in rows if row["splits"] == most}
+    if len(complete) == 1:
+        (method,) = complete
+        return Choice(method, f"Recommended: {method}, the only method that was measured on {_splits(most)}.")
+    candidates = undecided({method: scores[method] for method in complete})
+    if len(candidates) == 1:
+        (method,) = candidates
         return Choice(
-            chosen["method"],
-            f"Recommended: {chosen['method']}. Its accuracy of {chosen['accuracy']['mean']:.1%} is within one standard "
-            f"error ({error:.1%}) of the best ({best['method']}, {mean:.1%}), and it is faster "
-            f"({chosen['seconds']:.2g} s instead of {best['seconds']:.2g} s). More --splits may separate them.",
+            method,
+            f"Recommended: {method}. Its accuracy of {with_interval(complete[method]['accuracy'])} % is better than "
+            "that of every other method by more than two standard errors of the difference.",
         )
-    deviation = "" if sd is None else f" (standard error {error:.1%})"
-    others = "" if len(as_good) == 1 else ", and none within one standard error is faster"
+    method = by_prior(candidates)[0]
+    n_labels = len(scores[method].rows)
+    fastest = min(candidates, key=lambda name: float(complete[name]["seconds"]))
+    quick = "" if fastest == method else f" The fastest of them is {fastest}."
     return Choice(
-        best["method"],
-        f"Recommended: {best['method']}. Its accuracy of {mean:.1%}{deviation} is the best{others}.",
+        method,
+        f"No clear winner: {pluralize(n_labels, 'tested label')} cannot tell {_listed(candidates)} apart. "
+        f"Recommended: {method}, which does best of these on data of many kinds.{quick}",
     )
+
+
+def _splits(number: int) -> str:
+    return pluralize(number, "split")
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _show(
@@ -133,7 +154,7 @@ def _show(
     failed = {outcome.method: outcome.error for outcome in reversed(outcomes) if outcome.error is not None}
     rows = [row for row in summary(measured) if row["method"] not in failed]
     rows.sort(key=lambda row: -row["accuracy"]["mean"])
-    choice = recommend(rows) if rows else None
+    choice = recommend(rows, _scores(rows, measured)) if rows else None
     if as_json and outcomes:
         print_json(
             {
@@ -153,10 +174,17 @@ def _show(
         print_table(_ranking(rows))
     lines = [f"{method} failed: {error}" for method, error in failed.items()] + excluded_lines(excluded)
     if choice is not None:
-        lines += [how_measured(protocol, measured), choice.reason]
+        lines += [how_measured(protocol, rows), choice.reason]
     if lines and outcomes:
         print_lines(lines)
     return len(rows)
+
+
+def _scores(rows: list[dict[str, Any]], measured: list[Outcome]) -> dict[str, LabelScores]:
+    from planetoid.cli.measurement import label_scores
+
+    methods = [row["method"] for row in rows]
+    return {name: label_scores([outcome for outcome in measured if outcome.method == name]) for name in methods}
 
 
 def _ranking(rows: list[dict[str, Any]]) -> Table:
@@ -166,7 +194,7 @@ def _ranking(rows: list[dict[str, Any]]) -> Table:
     figures = ("accuracy %", "macro F1 %", "calibration\nerror %", *(("splits",) if interrupted else ()), "seconds")
     table = plain_table("method", "learns from", right=figures)
     for row in rows:
-        shown = [percent(row[name]) for name in ("accuracy", "macro_f1", "calibration_error")]
+        shown = [with_interval(row["accuracy"]), *(percent(row[name]) for name in ("macro_f1", "calibration_error"))]
         shown += [str(row["splits"])] if interrupted else []
         table.add_row(row["method"], what_it_uses(row["method"]), *shown, f"{row['seconds']:.2f}")
     return table

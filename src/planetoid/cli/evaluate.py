@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
@@ -14,7 +15,6 @@ from planetoid.errors import DataError, ParameterError
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from planetoid.cli.measurement import Outcome
@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["HoldOut", "PerClass", "Splits", "TrainShare", "evaluate"]
 
 WIDEST_MATRIX = 12  # classes up to which the whole confusion matrix is shown
+BALANCED = 1.25  # ratio of the largest to the smallest number of labels per class
 
-Splits = Annotated[int, typer.Option(min=1, help="Number of random splits, the same for all methods.")]
+Splits = Annotated[
+    int, typer.Option(min=1, help="Number of splits, the same for all methods; 5 folds test every label once.")
+]
 TrainShare = Annotated[
     float | None,
-    typer.Option(help="Share of the labels per class to train on; 0.8 by default.", show_default=False),
+    typer.Option(
+        help="Draw random splits, with this share of the labels per class to train on, instead of folds.",
+        show_default=False,
+    ),
 ]
 PerClass = Annotated[
     int | None, typer.Option(min=1, help="Labels per class to train on, instead of a share.", show_default=False)
@@ -62,10 +68,11 @@ def evaluate(
 ) -> None:
     """Measure methods on the known labels: train on some of them and predict the others, on several splits.
 
-    Shows mean ± standard deviation over the splits of accuracy, macro F1 and
-    calibration error, the confusion matrix, and how often predictions of each
-    confidence are correct. With [bold]--new-nodes[/bold] the test nodes are removed from
-    the graph before training.
+    By default the splits are the five folds of a stratified cross-validation, which
+    test every label once; more [bold]--splits[/bold] repeat it with other folds. Shows
+    the accuracy with its 95 % interval, macro F1, calibration error, the confusion
+    matrix, and how often predictions of each confidence are correct. With
+    [bold]--new-nodes[/bold] the test nodes are removed from the graph before training.
 
     For example:
       [bold]planetoid evaluate --edges e.csv --features f.parquet --labels l.csv[/bold]
@@ -106,24 +113,28 @@ def evaluate(
         with progress("", len(methods) * splits, verbose=not quiet) as advance:
             measure(methods, data, protocol, seeds, parameters, jobs, collect)
     except KeyboardInterrupt:
-        _show(finished, data.class_names, protocol, warned, as_json)
+        _show(finished, data, protocol, warned, as_json)
         raise
-    _show(finished, data.class_names, protocol, warned, as_json)
+    _show(finished, data, protocol, warned, as_json)
 
 
 def summary(outcomes: list[Outcome]) -> list[dict[str, Any]]:
-    """Return mean and standard deviation of every method that finished a split, as plain data."""
+    """Return the figures of every method that finished a split, as plain data."""
+    from planetoid.cli.measurement import label_scores
     from planetoid.evaluation import summarize
+    from planetoid.evaluation.comparison import accuracy_interval
 
-    return [
-        {
-            "method": row.method,
-            "splits": len(row.seeds),
-            **{name: {"mean": spread.mean, "sd": spread.sd} for name, spread in row.metrics.items()},
-            "seconds": row.fit_seconds,
-        }
-        for row in summarize(outcome.result for outcome in outcomes if outcome.result is not None)
-    ]
+    rows = []
+    for row in summarize(outcome.result for outcome in outcomes if outcome.result is not None):
+        figures: dict[str, Any] = {name: {"mean": one.mean, "sd": one.sd} for name, one in row.metrics.items()}
+        scores = label_scores([outcome for outcome in outcomes if outcome.method == row.method and outcome.result])
+        figures["accuracy"] |= accuracy_interval(scores)._asdict()
+        rows.append(
+            {"method": row.method, "splits": len(row.seeds), "labels_tested": len(scores.rows)}
+            | figures
+            | {"seconds": row.fit_seconds}
+        )
+    return rows
 
 
 def percent(spread: dict[str, float | None]) -> str:
@@ -133,13 +144,22 @@ def percent(spread: dict[str, float | None]) -> str:
     return f"{100 * mean:.1f}" + ("" if sd is None else f" ± {100 * sd:.1f}")
 
 
-def how_measured(protocol: Protocol, outcomes: list[Outcome]) -> str:
+def with_interval(accuracy: dict[str, float]) -> str:
+    """Return an accuracy and its interval in per cent.
+
+    >>> with_interval({"mean": 0.7123, "low": 0.64, "high": 0.778})
+    '71.2 (64 to 78)'
+    """
+    return f"{100 * accuracy['mean']:.1f} ({100 * accuracy['low']:.0f} to {100 * accuracy['high']:.0f})"
+
+
+def how_measured(protocol: Protocol, rows: list[dict[str, Any]]) -> str:
     """Return in words what the figures are."""
-    first = outcomes[0].result
-    assert first is not None
+    n_labels = max(row["labels_tested"] for row in rows)
     return (
-        f"Mean ± standard deviation in per cent; {pluralize(first.n_train, 'training label')}, "
-        f"{pluralize(first.n_test, 'test label')} per split. Protocol: {protocol.in_words()}."
+        f"Accuracy in per cent, with the interval that holds it with 95 % probability, from "
+        f"{pluralize(n_labels, 'tested label')}; others: mean ± standard deviation over splits. "
+        f"Protocol: {protocol.in_words()}."
     )
 
 
@@ -162,11 +182,10 @@ def _check_suitable(methods: list[str], data: Dataset, new_nodes: bool) -> None:
             raise ParameterError(f"{method} does not suit the data: it {reason}")
 
 
-def _show(
-    outcomes: list[Outcome], classes: tuple[str, ...], protocol: Protocol, warned: list[str], as_json: bool
-) -> None:
+def _show(outcomes: list[Outcome], data: Dataset, protocol: Protocol, warned: list[str], as_json: bool) -> None:
     if not outcomes:
         return
+    classes = data.class_names
     details = {row["method"]: row | _details(row["method"], outcomes, classes) for row in summary(outcomes)}
     if as_json:
         record = {"protocol": protocol.in_words(), "classes": list(classes), "methods": list(details.values())}
@@ -176,13 +195,15 @@ def _show(
         return
     table = plain_table("method", right=("accuracy %", "macro F1 %", "calibration\nerror %", "splits", "seconds"))
     for row in details.values():
-        figures = (percent(row[name]) for name in ("accuracy", "macro_f1", "calibration_error"))
-        table.add_row(row["method"], *figures, str(row["splits"]), f"{row['seconds']:.2f}")
+        figures = (percent(row[name]) for name in ("macro_f1", "calibration_error"))
+        table.add_row(
+            row["method"], with_interval(row["accuracy"]), *figures, str(row["splits"]), f"{row['seconds']:.2f}"
+        )
     print_table(table)
     for method, row in details.items():
         _print_confusion(method, row, classes)
         _print_calibration(method, row)
-    print_lines([how_measured(protocol, outcomes)])
+    print_lines([how_measured(protocol, list(details.values())), *_about_balance(data, details)])
     for method, texts in warnings_by_method(outcomes).items():
         print_lines([f"{method}: warning: {texts[0]}"])
 
@@ -206,7 +227,34 @@ def _details(method: str, outcomes: list[Outcome], classes: tuple[str, ...]) -> 
         {"from": one.low, "to": one.high, "count": one.count, "confidence": one.confidence, "accuracy": one.accuracy}
         for one in calibration(own)
     ]
-    return {"confusion": matrix.tolist(), "per_class": per_class, "calibration": bins}
+    shares = np.mean([outcome.shares for outcome in own], axis=0)
+    known = np.array([entry["accuracy"] is not None for entry in per_class])
+    weight = np.where(known, shares, 0.0)
+    recall = [entry["accuracy"] or 0.0 for entry in per_class]
+    weighted = float(weight @ recall / weight.sum()) if weight.sum() else None
+    return {
+        "confusion": matrix.tolist(),
+        "per_class": per_class,
+        "calibration": bins,
+        "accuracy_weighted_by_predictions": weighted,
+    }
+
+
+def _about_balance(data: Dataset, details: dict[str, dict[str, Any]]) -> list[str]:
+    """Say what is estimated if there are as many labels of every class, which need not be as frequent."""
+    sizes = np.bincount(data.y[data.y >= 0], minlength=data.n_classes)
+    if len(sizes) < 2 or sizes.max() > BALANCED * sizes.min():
+        return []
+    weighted = [
+        f"{row['accuracy_weighted_by_predictions']:.1%} for {method}"
+        for method, row in details.items()
+        if row["accuracy_weighted_by_predictions"] is not None
+    ]
+    return [
+        "There are as many labels of each class, so these figures are for nodes of which each class has as many. If "
+        "the classes differ in size, expect the accuracy per class, weighted by their sizes: with the class sizes "
+        f"that are predicted, {', '.join(weighted)}."
+    ]
 
 
 def _most_confused_with(row: npt.NDArray[np.int64], own: int, classes: tuple[str, ...]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,16 @@ import numpy.typing as npt
 from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation import Protocol, Result, run_once
+from planetoid.evaluation.comparison import LabelScores, score_labels
 from planetoid.evaluation.metrics import CalibrationBin, calibration_bins
 from planetoid.evaluation.workers import each
 from planetoid.utils.text import pluralize
 from planetoid.utils.threads import available_cores
 
-__all__ = ["Outcome", "calibration", "confusion_matrix", "measure", "n_processes", "split_protocol"]
+__all__ = ["Outcome", "calibration", "confusion_matrix", "label_scores", "measure", "n_processes", "split_protocol"]
 
-TRAIN_SHARE = 0.8  # of the known labels: close to what a model has that is fitted on all of them
+N_FOLDS = 5  # train on 80 % of the labels, close to what a model has that is fitted on all of them
+TRAIN_SHARE = 0.8  # where labels are held out for early stopping besides
 N_BINS = 10
 
 
@@ -43,19 +45,25 @@ class Outcome:
     method : str
     seed : int
     result : Result or None
+    nodes : int array
+        Rows of the test nodes; empty after an error.
     truth, predicted : int arrays
-        Codes of the classes of the test nodes; empty after an error.
+        Codes of their classes.
     confidence : float array
         Probability of the predicted class.
+    shares : float array
+        How often each class is predicted among all nodes.
     error : str or None
     """
 
     method: str
     seed: int
     result: Result | None = None
+    nodes: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     predicted: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     confidence: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    shares: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0, dtype=np.float64))
     error: str | None = None
 
 
@@ -67,7 +75,7 @@ def split_protocol(
     hold_out: float | None,
     new_nodes: bool,
 ) -> Protocol:
-    """Return how splits are drawn: by default 80 % of the labels per class are for training, the rest for testing."""
+    """Return how splits are drawn: by default as the folds of a stratified cross-validation over all labels."""
     sizes = np.bincount(data.y[data.y >= 0], minlength=data.n_classes)
     n_labels = int(sizes.sum())
     if data.n_classes < 2:
@@ -80,6 +88,9 @@ def split_protocol(
     if per_class is not None and sizes.min() < per_class:
         smallest = data.classes.tolist()[int(sizes.argmin())]
         raise DataError(f"--per-class {per_class}: class {smallest!r} has only {pluralize(int(sizes.min()), 'label')}")
+    setting: Literal["unseen", "transductive"] = "unseen" if new_nodes else "transductive"
+    if train_share is None and per_class is None and hold_out is None and sizes.max() > 1:
+        return Protocol(split="folds", setting=setting, n_folds=max(2, min(N_FOLDS, int(sizes.max()))))
     share = TRAIN_SHARE if train_share is None else train_share
     n_train = np.maximum(np.floor(share * sizes + 1e-9), 1) if per_class is None else np.full(len(sizes), per_class)
     rest = n_labels - int(n_train.sum())
@@ -93,7 +104,7 @@ def split_protocol(
         )
     return Protocol(
         split="rate" if per_class is None else "random",
-        setting="unseen" if new_nodes else "transductive",
+        setting=setting,
         validation=n_val > 0,
         per_class=per_class or 20,
         n_val=n_val,
@@ -128,19 +139,27 @@ def attempt(task: Task) -> Outcome:
         message = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
         return Outcome(task.method, task.seed, error=message)
     codes = run.model.classes_[run.probabilities.argmax(axis=1)]
+    everywhere = np.bincount(run.model.predict(), minlength=task.data.n_classes)
     return Outcome(
         task.method,
         task.seed,
         run.result,
+        run.split.test,
         task.data.y[run.split.test],
         codes.astype(np.int32),
         run.probabilities.max(axis=1).astype(np.float32),
+        everywhere / everywhere.sum(),
     )
 
 
 def n_processes(jobs: int, n_tasks: int) -> int:
     """Return the number of processes: as many as asked for (0: one per core, at most 4), but no more than tasks."""
     return max(1, min(jobs or min(4, available_cores()), n_tasks))
+
+
+def label_scores(outcomes: Sequence[Outcome]) -> LabelScores:
+    """Return how often each label was predicted correctly, over all splits of a method."""
+    return score_labels([one.nodes for one in outcomes], [one.truth == one.predicted for one in outcomes])
 
 
 def confusion_matrix(outcomes: Sequence[Outcome], n_classes: int) -> npt.NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from planetoid.errors import DataError, ParameterError
@@ -10,10 +11,23 @@ from planetoid.registry import METHODS, fastest_first
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
 
-__all__ = ["Choice", "choose_method", "excluded_lines", "exclusion_reason", "parse_methods", "suitable_methods"]
+__all__ = [
+    "Choice",
+    "by_prior",
+    "choose_method",
+    "excluded_lines",
+    "exclusion_reason",
+    "parse_methods",
+    "suitable_methods",
+]
 
 # A Planetoid model holds two tables of 128 numbers per node, 1 KB; above this many nodes they take gigabytes.
 LARGE = 2_000_000
+
+# By their mean rank on data of eight kinds (docs/results/beyond.md); a method that is not listed comes after these.
+BEST_FIRST = (
+    "planetoid", "ssgc", "planetoid-t", "planetoid-i", "gcn", "graphemb", "ica", "lgc", "poisson", "lp", "feat",
+)  # fmt: skip
 
 
 class Choice(NamedTuple):
@@ -54,6 +68,16 @@ def choose_method(data: Dataset, *, new_nodes: bool = False) -> Choice:
             "lp", f"there are no features and more than {LARGE:,} nodes, whose embeddings would take gigabytes"
         )
     return Choice("planetoid", "there are edges but no features, and it learns embeddings from the edges")
+
+
+def by_prior(methods: Iterable[str]) -> list[str]:
+    """Return methods in the order in which they are to be preferred if nothing is known about the data.
+
+    >>> by_prior(["lp", "mad", "planetoid"])
+    ['planetoid', 'lp', 'mad']
+    """
+    order = {name: rank for rank, name in enumerate(dict.fromkeys((*BEST_FIRST, *METHODS)))}
+    return sorted(methods, key=lambda name: order[name])
 
 
 def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> str | None:

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.data.sources import SourceFile
-from planetoid.data.splits import Split, planetoid_split, rate_split
+from planetoid.data.splits import Split, fold_split, planetoid_split, rate_split
 from planetoid.errors import DataError, ParameterError
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.labels import as_classes, mask_labels
-from planetoid.parameters import Real, check_parameters
+from planetoid.parameters import Integer, Real, check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,23 +188,28 @@ class Dataset:
         per_class: int = 20,
         n_val: int | None = None,
         n_test: int | None = None,
+        n_folds: int = 5,
     ) -> Split:
         """Return labelled, validation and test rows.
 
         Parameters
         ----------
-        kind : {"public", "random", "rate"}
-            The split that came with the data; a new one of the paper's
-            protocol (:func:`~planetoid.datasets.planetoid_split`); or one by
-            labelling rate (:func:`~planetoid.datasets.rate_split`).
+        kind : {"public", "random", "rate", "folds"}
+            The split that came with the data; a new one of the paper's protocol
+            (:func:`~planetoid.datasets.planetoid_split`); one by labelling rate
+            (:func:`~planetoid.datasets.rate_split`); or a fold of a repeated stratified cross-validation
+            (:func:`~planetoid.datasets.fold_split`).
         seed : int
-            For the last two.
+            For all but the first. Seeds 0 to ``n_folds - 1`` are the folds of one division of the labels, the next
+            ``n_folds`` those of another.
         rate : float
             For ``"rate"``.
         per_class : int
             For ``"random"``.
         n_val, n_test : int, optional
             Default 500 and 1,000 for ``"random"``, none and all the rest for ``"rate"``.
+        n_folds : int
+            For ``"folds"``.
         """
         if kind == "public":
             if self.public is None:
@@ -221,7 +226,10 @@ class Dataset:
                     "split('rate') requires rate, the share of each class that is labelled", parameter="rate"
                 )
             return rate_split(self.y, rate, n_val or 0, n_test, seed)
-        raise ParameterError(f"kind must be 'public', 'random' or 'rate', got {kind!r}", parameter="kind")
+        if kind == "folds":
+            check_parameters("split", {"n_folds": n_folds}, {"n_folds": Integer(2)})
+            return fold_split(self.y, n_folds, fold=seed % n_folds, seed=seed // n_folds)
+        raise ParameterError(f"kind must be 'public', 'random', 'rate' or 'folds', got {kind!r}", parameter="kind")
 
     def hold_out(self, share: float, seed: int = 0) -> Self:
         """Return the data with a share of each class's labels moved from ``y`` to ``validation``.

@@ -21,12 +21,11 @@ FEW_LABELS = 5  # per class
 MAX_CLASSES_SHOWN = 5
 WIDE = 1000.0  # ratio of a column's spread to the median at which it dominates all others
 NO_GRAPH = "methods that do not use features predict the class prior there"
-NEAR_CHANCE = 1.5  # ratio of the homophily to that of a random graph
 
 
 def find_issues(data: Dataset, counts: DatasetCounts) -> list[str]:
     """Return sentences about the graph, the labels and the feature columns."""
-    return [*_of_graph(data, counts), *_of_features(data, counts), *_of_labels(data, counts), *_of_columns(data)]
+    return [*_of_graph(data, counts), *_of_features(data, counts), *_of_labels(counts), *_of_columns(data)]
 
 
 def _of_graph(data: Dataset, counts: DatasetCounts) -> list[str]:
@@ -49,19 +48,13 @@ def _of_features(data: Dataset, counts: DatasetCounts) -> list[str]:
     return [f"{_have(without)} no features: feat, tsvm and planetoid-i predict the same classes for all of them."]
 
 
-def _of_labels(data: Dataset, counts: DatasetCounts) -> list[str]:
+def _of_labels(counts: DatasetCounts) -> list[str]:
     sentences = []
     few = [name for name, size in counts.classes.items() if size < FEW_LABELS]
     if few:
         shown = ", ".join(f"{name!r} ({counts.classes[name]})" for name in few[:MAX_CLASSES_SHOWN])
         more = f" and {len(few) - MAX_CLASSES_SHOWN:,} more" if len(few) > MAX_CLASSES_SHOWN else ""
         sentences.append(f"Classes with fewer than {FEW_LABELS} labels: {shown}{more}; expect errors there.")
-    homophily = counts.edge_homophily
-    if homophily is not None and homophily < NEAR_CHANCE * _chance(counts.classes):
-        sentences.append(
-            f"Edge homophily is {homophily:.2f}, close to chance: the graph may not help"
-            f"{'' if data.X is None else '; compare with feat'}."
-        )
     return sentences
 
 
@@ -101,12 +94,6 @@ def _dominating(data: Dataset, spread: npt.NDArray[np.float64]) -> list[str]:
         f"Feature column {name!r} varies {spread.max() / np.median(varying):,.0f} times as much as the median column "
         "and dominates the others: scale the columns."
     ]
-
-
-def _chance(sizes: dict[str, int]) -> float:
-    """Return the homophily of a random graph: the probability that two labels agree."""
-    shares = np.array(list(sizes.values())) / max(1, sum(sizes.values()))
-    return float((shares**2).sum())
 
 
 def _have(number: int) -> str:

@@ -12,7 +12,7 @@ from planetoid.errors import DataError
 from planetoid.labels import is_unlabelled, mask_labels
 from planetoid.parameters import Integer, Real, check_parameters
 
-__all__ = ["Split", "planetoid_split", "rate_split"]
+__all__ = ["Split", "fold_split", "planetoid_split", "rate_split"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -109,6 +109,44 @@ def rate_split(y: npt.ArrayLike, rate: float, n_val: int = 0, n_test: int | None
     sizes = np.bincount(codes, minlength=len(names))
     wanted = np.maximum(np.floor(rate * sizes + 1e-9).astype(np.int64), 1)
     return _draw(rows, codes, names, wanted, n_val, n_test, seed, f"rate {rate:g}, seed {seed}")
+
+
+def fold_split(y: npt.ArrayLike, n_folds: int = 5, fold: int = 0, seed: int = 0) -> Split:
+    """Return one fold of a stratified cross-validation: its labels are tested, all others are for training.
+
+    Each label is tested in one of the folds. A class with a single label is never tested, for nothing would be left to
+    learn it from.
+
+    Parameters
+    ----------
+    y : array
+        Labels of all nodes; unlabelled nodes (-1, ``None``, NaN) are never drawn.
+    n_folds : int
+    fold : int
+        Which of them, from 0 to ``n_folds - 1``.
+    seed : int
+        Which division into folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fold_split(np.repeat([0, 1, 2], [10, 5, 1]), n_folds=5)
+    Split(train=13, val=0, test=3, protocol='fold 1 of 5, seed 0')
+    """
+    given = {"n_folds": n_folds, "fold": fold}
+    check_parameters("fold_split", given, {"n_folds": Integer(2), "fold": Integer(0, int(n_folds) - 1)})
+    rows, codes, names = _known(y)
+    if len(names) == 0:
+        raise DataError("y has no labels to draw a split from")
+    sizes = np.bincount(codes, minlength=len(names))
+    order = np.random.default_rng(seed).permutation(len(rows))
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    # Dealt to the folds in turn, class after class, so that the folds are of equal size.
+    tested = np.zeros(len(rows), dtype=bool)
+    tested[by_class[np.arange(len(rows)) % n_folds == fold]] = True
+    left = sizes - np.bincount(codes[tested], minlength=len(names))
+    tested &= left[codes] > 0
+    return Split(rows[~tested], np.empty(0, np.int64), rows[tested], f"fold {fold + 1} of {n_folds}, seed {seed}")
 
 
 def _known(y: npt.ArrayLike) -> tuple[Rows, npt.NDArray[np.int64], list[Any]]:

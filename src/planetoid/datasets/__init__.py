@@ -1,7 +1,7 @@
 """Data sets by name, synthetic data sets, and the paper's splits."""
 
 from planetoid.data.dataset import Dataset
-from planetoid.data.splits import Split, planetoid_split, rate_split
+from planetoid.data.splits import Split, fold_split, planetoid_split, rate_split
 from planetoid.datasets.catalogue import DatasetInfo, info, names
 from planetoid.datasets.citation import make_citation
 from planetoid.datasets.coordinate import make_coordinate_lists
@@ -13,6 +13,7 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "Split",
+    "fold_split",
     "info",
     "load",
     "make_citation",

@@ -45,8 +45,9 @@ class Protocol:
 
     Parameters
     ----------
-    split : {"random", "public", "rate"}
-        See :meth:`planetoid.datasets.Dataset.split`. ``"random"`` and ``"rate"`` draw a new split for each seed.
+    split : {"random", "public", "rate", "folds"}
+        See :meth:`planetoid.datasets.Dataset.split`. All but ``"public"`` draw a new split for each seed; the folds of
+        ``n_folds`` successive seeds test every label once.
     setting : {"transductive", "features", "unseen"}
         Whether test nodes are in the graph and predicted as such; are in the graph while fitting, but predicted from
         their features alone; or are removed from the graph before fitting. The last two require an inductive method.
@@ -58,6 +59,8 @@ class Protocol:
         Number of validation and test nodes.
     rate : float, optional
         Share of each class that is labelled, for ``split="rate"``.
+    n_folds : int
+        For ``split="folds"``.
     features : bool
         Whether the method may use features; without them it learns from the graph alone.
 
@@ -67,13 +70,14 @@ class Protocol:
     '20 labels per class, random splits; test nodes in the graph; no validation labels used'
     """
 
-    split: Literal["random", "public", "rate"] = "random"
+    split: Literal["random", "public", "rate", "folds"] = "random"
     setting: Literal["transductive", "features", "unseen"] = "transductive"
     validation: bool = False
     per_class: int = 20
     n_val: int | None = None
     n_test: int | None = None
     rate: float | None = None
+    n_folds: int = 5
     features: bool = True
 
     def __post_init__(self) -> None:
@@ -81,13 +85,14 @@ class Protocol:
             "Protocol",
             vars(self),
             {
-                "split": ("random", "public", "rate"),
+                "split": ("random", "public", "rate", "folds"),
                 "setting": tuple(_SETTINGS),
                 "validation": bool,
                 "per_class": Integer(0),
                 "n_val": (Integer(0), None),
                 "n_test": (Integer(0), None),
                 "rate": (Real(0, 1, closed="neither"), None),
+                "n_folds": Integer(2),
                 "features": bool,
             },
         )
@@ -95,7 +100,13 @@ class Protocol:
     def draw(self, data: Dataset, seed: int) -> Split:
         """Return the split for a seed."""
         return data.split(
-            self.split, seed=seed, rate=self.rate, per_class=self.per_class, n_val=self.n_val, n_test=self.n_test
+            self.split,
+            seed=seed,
+            rate=self.rate,
+            per_class=self.per_class,
+            n_val=self.n_val,
+            n_test=self.n_test,
+            n_folds=self.n_folds,
         )
 
     def in_words(self) -> str:
@@ -104,6 +115,7 @@ class Protocol:
             "random": f"{self.per_class} labels per class, random splits",
             "public": "the public split",
             "rate": f"labelling rate {self.rate}, random splits",
+            "folds": f"stratified {self.n_folds}-fold cross-validation",
         }[self.split]
         stopping = "early stopping on validation labels" if self.validation else "no validation labels used"
         words = f"{split}; {_SETTINGS[self.setting]}; {stopping}"

@@ -29,11 +29,9 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import softmax
 
-from planetoid.baselines.label_propagation import LabelPropagation
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
-from planetoid.training.softmax_regression import fit_softmax
 
 __all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened", "some_of_each_class"]
 
@@ -204,6 +202,8 @@ class FeatureView(View):
         """Classify by softmax regression."""
         from sklearn.linear_model import LogisticRegression
 
+        from planetoid.training.softmax_regression import fit_softmax
+
         values, vectors = self._spectrum
         kept = values > 1e-6 * max(values[-1], SMALLEST)
         roots = np.sqrt(values[kept])
@@ -255,6 +255,8 @@ class GraphView(View):
         return np.asarray(softmax(0.5 * np.log(np.maximum(regressed * propagated, SMALLEST)), axis=1), np.float32)
 
     def _propagated(self, codes: Codes, n_classes: int) -> npt.NDArray[np.float32]:
+        from planetoid.baselines.label_propagation import LabelPropagation
+
         y = np.full(len(self.mean), -1)
         y[self.labelled] = codes
         with warnings.catch_warnings():
