@@ -40,8 +40,8 @@ def test_without_edges_it_is_its_local_classifier(n_classes):
 @pytest.mark.parametrize("aggregate", ["proportion", "count"])
 def test_ends_where_no_label_would_change(order, aggregate, noisy):
     X, y, truth, graph = noisy
-    model = pl.IterativeClassification(order=order, aggregate=aggregate, C=0.5).fit(X, y, graph=graph)
-    again = pl.IterativeClassification(order=order, aggregate=aggregate, C=0.5, max_iter=model.max_iter + 50)
+    model = pl.IterativeClassification(order=order, aggregate=aggregate, C=0.5, max_iter=50).fit(X, y, graph=graph)
+    again = pl.IterativeClassification(order=order, aggregate=aggregate, C=0.5, max_iter=100)
     np.testing.assert_array_equal(again.fit(X, y, graph=graph).predict_proba(), model.predict_proba())
     hidden = y < 0
     by_features = pl.Feat(row_normalize="l2", C=0.5).fit(X, y).predict()
@@ -52,6 +52,26 @@ def test_says_when_it_did_not_converge(noisy):
     X, y, _, graph = noisy
     with pytest.warns(PlanetoidWarning, match=r"did not converge: \d+ of 108 labels changed"):
         pl.IterativeClassification(max_iter=1, n_rounds=1).fit(X, y, graph=graph)
+
+
+@pytest.fixture(scope="module")
+def dense():
+    """Four classes in a dense graph with weak features: a classifier that sees poor predictions must not run on."""
+    data = pl.datasets.make_citation(600, 4, 60, homophily=0.6, mean_degree=40, informative=0.08, seed=1)
+    return data, pl.mask_labels(data.y, data.split("random", per_class=10, n_val=0, n_test=100, seed=0).train)
+
+
+def test_dense_graphs_keep_all_their_classes(dense):
+    data, y = dense
+    predicted = pl.IterativeClassification().fit(data.X, y, graph=data.graph).predict()
+    assert (predicted == data.y).mean() > 0.9
+
+
+def test_a_collapse_is_noticed(dense):
+    data, y = dense
+    with pytest.warns(PlanetoidWarning, match="almost all nodes have the same label"):
+        model = pl.IterativeClassification(n_rounds=5, max_iter=50).fit(data.X, y, graph=data.graph)
+    assert np.bincount(model.predict()).max() > 0.8 * data.n_nodes
 
 
 def test_visits_by_hand():

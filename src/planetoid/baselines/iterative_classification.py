@@ -22,6 +22,9 @@ from planetoid.training.softmax_regression import fit_softmax
 
 __all__ = ["IterativeClassification"]
 
+MANY = 0.01  # share of labels that still change
+COLLAPSED = 0.5  # ratio of the diversity of the labels to that of the predictions from features alone
+
 Labels = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float64]
 
@@ -48,9 +51,9 @@ class IterativeClassification(GraphClassifier):
     classifier is fitted to the labelled nodes, on their features and on how
     often each class occurs among their neighbours (known or predicted), and the
     unlabelled nodes are visited one after the other, each taking the best
-    label given the current labels of its neighbours, until a sweep changes
-    none. Since most neighbours of the few labelled nodes are predictions, fitting
-    and sweeping are repeated ``n_rounds`` times with the improved ones. A
+    label given the current labels of its neighbours. Since most neighbours of
+    the few labelled nodes are predictions, fitting and visiting are repeated
+    ``n_rounds`` times with the improved ones, or until no label changes. A
     directed edge counts in both directions.
 
     Parameters
@@ -62,11 +65,13 @@ class IterativeClassification(GraphClassifier):
     order : {"degree", "confidence", "random"}, default "degree"
         Which nodes are visited first: those with most neighbours, the most
         confident ones, or a new random order in each sweep.
-    n_rounds : int, default 5
-        Number of fits of the local classifier.
-    max_iter : int, default 50
-        Maximum number of sweeps per round; a warning is issued if labels still
-        changed in the last.
+    n_rounds : int, default 10
+        Maximum number of fits of the local classifier; a warning is issued if
+        more than 1 % of the labels changed in the last.
+    max_iter : int, default 1
+        Maximum number of sweeps over the nodes per fit. On dense graphs more
+        than one can be harmful: the first fit sees poor predictions, and its
+        errors add up until one class is left.
     row_normalize : {"l1", "l2", None}, default "l2"
         Norm to which each feature row is scaled.
     random_state : int or None, default 0
@@ -116,8 +121,8 @@ class IterativeClassification(GraphClassifier):
         C: float = 1.0,
         aggregate: str = "proportion",
         order: str = "degree",
-        n_rounds: int = 5,
-        max_iter: int = 50,
+        n_rounds: int = 10,
+        max_iter: int = 1,
         row_normalize: str | None = "l2",
         random_state: int | None = 0,
     ) -> None:
@@ -139,11 +144,16 @@ class IterativeClassification(GraphClassifier):
         labels[known] = data.y[known]
         generator = np.random.default_rng(self._seed)
         self.n_iter_ = 0
+        hidden, first, changed = np.flatnonzero(data.y < 0), _n_effective(labels), 0
         for _ in range(self.n_rounds):
             neighbours = (adjacency @ _one_hot(labels, data.n_classes))[known]
             fit_softmax(solver, _concatenate(X[known], neighbours), data.y[known])
             local = _local_classifier(solver, X)
-            self._sweep(adjacency, labels, np.flatnonzero(data.y < 0), local, generator)
+            before = labels.copy()
+            changed = self._sweep(adjacency, labels, hidden, local, generator)
+            if np.array_equal(labels, before):
+                break
+        self._warn(changed, len(hidden), _n_effective(labels) / first)
         neighbours = adjacency @ _one_hot(labels, data.n_classes)
         return np.asarray(softmax(local.content + neighbours @ local.relation, axis=1))
 
@@ -154,8 +164,8 @@ class IterativeClassification(GraphClassifier):
         nodes: Labels,
         local: LocalClassifier,
         generator: np.random.Generator,
-    ) -> None:
-        """Visit the unlabelled nodes until no label changes."""
+    ) -> int:
+        """Visit the unlabelled nodes until no label changes; return how many the last sweep changed."""
         from planetoid.baselines.kernels import visit_nodes
 
         changed = 0
@@ -165,13 +175,25 @@ class IterativeClassification(GraphClassifier):
             csr = (adjacency.indptr, adjacency.indices, adjacency.data)
             changed = visit_nodes(*csr, order, local.content, local.relation, labels)
             if not changed:
-                return
-        warnings.warn(
-            f"IterativeClassification did not converge: {changed:,} of {len(nodes):,} labels changed "
-            f"in the last of max_iter={self.max_iter} sweeps",
-            PlanetoidWarning,
-            stacklevel=4,
-        )
+                break
+        return changed
+
+    def _warn(self, changed: int, n_hidden: int, diversity: float) -> None:
+        name = type(self).__name__
+        if changed > MANY * n_hidden:
+            warnings.warn(
+                f"{name} did not converge: {changed:,} of {n_hidden:,} labels changed in the last of "
+                f"n_rounds={self.n_rounds} rounds",
+                PlanetoidWarning,
+                stacklevel=4,
+            )
+        if diversity < COLLAPSED:
+            warnings.warn(
+                f"{name}: almost all nodes have the same label now, which the features alone do not say; use fewer "
+                "rounds or another method",
+                PlanetoidWarning,
+                stacklevel=4,
+            )
 
     def _ordered(
         self,
@@ -197,6 +219,13 @@ def _aggregation(adjacency: sparse.csr_array, aggregate: str) -> sparse.csr_arra
     total = np.repeat(strengths(adjacency), np.diff(adjacency.indptr))
     data = (adjacency.data / total).astype(np.float32)
     return sparse.csr_array((data, adjacency.indices, adjacency.indptr), adjacency.shape)
+
+
+def _n_effective(labels: Labels) -> float:
+    """Return the number of classes of equal size that would be as diverse as the labels (by entropy)."""
+    shares = np.bincount(labels) / len(labels)
+    shares = shares[shares > 0]
+    return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
 def _one_hot(labels: Labels, n_classes: int) -> Matrix:
