@@ -262,8 +262,10 @@ def test_ctrl_c_shows_what_was_finished(files, invoke, monkeypatch, command):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
-@pytest.mark.parametrize("command", ["compare", "fit"])
-def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "sent"), [("compare", signal.SIGINT), ("fit", signal.SIGINT), ("fit", signal.SIGTERM)]
+)
+def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command, sent):
     """To the whole group of processes, in the middle of the work; no partial output is left."""
     more = {
         "compare": ["--splits", "400", "--method", "feat,planetoid-g", "--jobs", "2"],
@@ -276,10 +278,11 @@ def test_ctrl_c_as_a_terminal_sends_it(files, tmp_path, command):
         while not process.stderr.readline().startswith(begun):
             assert process.poll() is None
         time.sleep(3)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, sent)
         output, messages = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert messages.splitlines()[-1] == "interrupted"
+    code, last = {signal.SIGINT: (130, "interrupted"), signal.SIGTERM: (143, "terminated")}[sent]
+    assert process.returncode == code
+    assert messages.splitlines()[-1] == last
     assert "Traceback" not in messages
     assert list(tmp_path.iterdir()) == []
     assert output == "" or (command == "compare" and "feat" in output)  # as far as it had come

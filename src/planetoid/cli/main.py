@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 import traceback
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "run"]
 
-USER_ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is for unexpected errors
+USER_ERROR, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; 1 is for unexpected errors
 HELP = {"-h", "--help"}
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what is finished is shown and kept, as after Ctrl-C."""
 
 
 class Commands(TyperGroup):
@@ -39,6 +44,9 @@ class Commands(TyperGroup):
         try:
             with print_warnings():
                 return super().invoke(ctx)
+        except Terminated:
+            print_message("terminated")
+            raise typer.Exit(TERMINATED) from None
         except KeyboardInterrupt:
             print_message("interrupted")
             raise typer.Exit(INTERRUPTED) from None
@@ -104,8 +112,12 @@ def planetoid(
     """Label a graph from a handful of labels.
 
     Results go to stdout, messages to stderr. Exit codes: 0 success, 2 an error
-    in data or options, 130 interrupted.
+    in data or options, 130 interrupted (143 by SIGTERM).
     """
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise Terminated
 
 
 def run() -> None:
@@ -113,6 +125,7 @@ def run() -> None:
     arguments = sys.argv[1:]
     if "--debug" in arguments:
         arguments = ["--debug", *(argument for argument in arguments if argument != "--debug")]
+    signal.signal(signal.SIGTERM, _terminate)
     if {"fit", "report"} & set(arguments) and not HELP & set(arguments):
         defer_module("scipy.stats")  # imported by scikit-learn, which takes a second, and used by few methods
     app(arguments, prog_name="planetoid")
