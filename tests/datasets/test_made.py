@@ -154,12 +154,48 @@ def test_distant_labels_are_of_lists_and_noisy(lists):
     assert len(labelled) > 100
     # without noise and with pure lists, a label says what every item of the list is
     clean = make_coordinate_lists(0.01, purity=1.0, seed_noise=0.0, seed=3)
-    for data, low, high in ((clean, 1.0, 1.0), (lists, 0.5, 0.95)):
+    for data, low, high in ((clean, 1.0, 1.0), (lists, 0.5, 0.99)):
         kind, adjacency = true_kind(data), data.graph.to_scipy()
         rows = np.flatnonzero(data.y >= 0)
         source, item = adjacency[rows].nonzero()
-        share = (kind[item] == data.y[rows][source]).mean()
+        in_truth = kind[item] >= 0  # seeds are not
+        share = (kind[item] == data.y[rows][source])[in_truth].mean()
         assert low <= share <= high
+
+
+def test_seeds_are_not_to_be_found(lists):
+    """A list is labelled because it contains a seed, so not all items of labelled lists are in the truth."""
+    clean = make_coordinate_lists(0.01, purity=1.0, seed_noise=0.0, seed=3)
+    kind, adjacency = true_kind(clean), clean.graph.to_scipy()
+    for row in np.flatnonzero(clean.y >= 0)[:200]:
+        assert (kind[adjacency[[row]].indices] == -1).any()
+
+
+def test_lists_that_mention_an_item_share_features():
+    data = make_coordinate_lists(0.01, informative=1.0, purity=0.0, seed=3)  # topics of lists say nothing about items
+    adjacency, lists = data.graph.to_scipy(), data.n_lists
+    degree = np.diff(adjacency.indptr)
+    popular = lists + np.argsort(-degree[lists:])[:30]
+    rng = np.random.default_rng(0)
+
+    def overlap(rows):
+        rows = rows[:20]
+        products = (data.X[rows] @ data.X[rows].T).toarray()
+        return products[~np.eye(len(rows), dtype=bool)].mean()
+
+    together = np.mean([overlap(adjacency[[item]].indices) for item in popular])
+    apart = np.mean([overlap(rng.choice(lists, 20, replace=False)) for _ in popular])
+    assert together > 3 * apart
+
+
+def test_topics_are_communities_within_a_category(lists):
+    """Two lists of one item share more features than two lists of the category."""
+    kind, adjacency = true_kind(lists), lists.graph.to_scipy()
+    items = np.flatnonzero(kind == 0)
+    pairs = [adjacency[[item]].indices[:2] for item in items if adjacency[[item]].nnz >= 2][:200]
+    one, other = (np.array(side) for side in zip(*pairs, strict=True))
+    together = lists.X[one].multiply(lists.X[other]).sum()
+    assert together > 1.3 * lists.X[one].multiply(lists.X[np.roll(other, 1)]).sum()
 
 
 def test_chance_is_far_below_a_method(lists):
