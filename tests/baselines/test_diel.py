@@ -25,7 +25,7 @@ def test_walks_equal_the_dense_solution(random_weighted_graph, few_labels):
 
 @pytest.fixture(scope="module")
 def lists():
-    return pl.datasets.make_coordinate_lists(scale=0.02, purity=0.95, seed=5)
+    return pl.datasets.make_coordinate_lists(scale=0.02, purity=0.88, seed=5)
 
 
 def test_better_than_propagation_alone_and_the_classifier_alone(lists):
