@@ -14,6 +14,7 @@ from planetoid.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from planetoid import datasets as datasets
     from planetoid import evaluation as evaluation
+    from planetoid import model_selection as model_selection
     from planetoid import presets as presets
     from planetoid import report as report
     from planetoid.data.dataset import Dataset as Dataset
@@ -65,6 +66,7 @@ _MODULES = {
     "construct": "planetoid.graph.construct",
     "datasets": "planetoid.datasets",
     "evaluation": "planetoid.evaluation",
+    "model_selection": "planetoid.model_selection",
     "presets": "planetoid.presets",
     "report": "planetoid.report",
 }
