@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 import planetoid as pl
-from planetoid.engine import Contexts, ContextSampler
+from planetoid.engine import Contexts, ContextSampler, SkipGram
+from planetoid.engine.skipgram import new_tables
 from planetoid.errors import DataError, ParameterError
 
 N_DRAWS = 120_000
@@ -112,6 +113,24 @@ def test_all_pairs_of_a_walk_have_the_same_distribution(r1, r2, make, self_pairs
     # pairs of one walk are not independent; the number of walks is a safe effective size
     assert chi_square_p_value(tabulate(pairs, 6), p, N_DRAWS) > 1e-4
     assert np.average(pairs.gamma > 0, weights=pairs.weight) == pytest.approx(r1, abs=0.005)
+
+
+@pytest.mark.parametrize("negatives", ["shared", "own"])
+@pytest.mark.parametrize("self_pairs", [True, False])
+@pytest.mark.parametrize("r2", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("r1", [1 / 6, 5 / 6])
+def test_batches_of_skip_gram_training_have_the_exact_distribution(r1, r2, self_pairs, negatives):
+    """By their weights: the share of label pairs is 1 - r2, and r1 of them, as of all pairs, are positive."""
+    graph = weighted_graph()
+    sampler = ContextSampler(graph, Contexts(r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs), LABELS, seed=7)
+    trainer = SkipGram(sampler, *new_tables(6, 4, 0), negatives=negatives)
+    n_batches = 15_000 // trainer.n_slots
+    counts = sum(tabulate(trainer.pairs_of(number), 6) for number in range(n_batches))
+    p = exact(graph, LABELS, r1, r2, 5, 3, self_pairs)
+    # negatives that a group of walks shares, and contexts that share a label centre, are not independent
+    effective = n_batches * trainer.n_slots / trainer.rules.group
+    assert chi_square_p_value(counts, p, effective) > 1e-4
+    assert counts[:, :, 0].sum() / counts.sum() == pytest.approx(r1, abs=0.02)
 
 
 @pytest.mark.parametrize("self_pairs", [True, False])
