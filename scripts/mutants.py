@@ -5,30 +5,35 @@ that should fail with it. Each mutant is applied to a copy of the source, never 
 its tests, from one that has imported the libraries but not planetoid, and ends at the first failure.
 
 Compiled kernels are what is tested: a mutant of a compiled module gets an empty cache, so that numba compiles it anew.
-All others share the cache of the first run, which is without a mutant and has to pass.
+All others share the cache of the run without a mutant, which has to pass.
+
+The outcome is written to ``benchmarks/results/mutants.json``, from which ``update_docs.py`` makes a table.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import resource
 import shutil
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
 COMPILED = ("engine/", "baselines/kernels.py")
-SECONDS = 600  # a mutant whose tests take longer counts as killed
+CPU_SECONDS = 200  # a mutant whose tests take longer counts as killed
 PASSED, FAILED, BROKEN = 0, 1, 2  # exit codes of pytest; 2: the tests cannot be imported
 
 
@@ -100,7 +105,7 @@ class Copy:
         """Return the exit code of pytest in a forked process."""
         child = os.fork()
         if child == 0:
-            signal.alarm(SECONDS)  # ends the process
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))  # ends the process
             os._exit(self._test_here(tests, cache))
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -124,19 +129,36 @@ class Copy:
         return int(pytest.main(["-x", "-q", "-p", "no:xdist", *tests]))
 
 
-def as_markdown(outcomes: Sequence[Outcome]) -> str:
-    """Return the outcome: by file, in total, and every mutant that survived with its reason."""
-    lines = ["| file | mutants | killed |", "| --- | ---: | ---: |"]
-    for file in dict.fromkeys(outcome.mutant.file for outcome in outcomes):
-        killed = [outcome.killed for outcome in outcomes if outcome.mutant.file == file]
-        lines.append(f"| `{file}` | {len(killed)} | {sum(killed)} |")
-    killed = [outcome.killed for outcome in outcomes]
-    lines.append(f"| **all** | **{len(killed)}** | **{sum(killed)}** ({sum(killed) / len(killed):.1%}) |")
-    survivors = [outcome.mutant for outcome in outcomes if not outcome.killed]
-    if survivors:
-        lines += ["", "Mutants that no test notices:", ""]
-        lines += [f"- `{one.file}`: {one}. {one.reason or 'Not explained.'}" for one in survivors]
-    return "\n".join(lines) + "\n"
+def record(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Write the outcomes to ``RESULTS``, in place of earlier ones of the same files; return all that are there."""
+    files = {outcome.mutant.file for outcome in outcomes}
+    earlier = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    entries = [entry for entry in earlier if entry["file"] not in files]
+    entries += [
+        {
+            "file": outcome.mutant.file,
+            "change": str(outcome.mutant),
+            "killed": outcome.killed,
+            "seconds": round(outcome.seconds, 1),
+            "reason": outcome.mutant.reason,
+        }
+        for outcome in outcomes
+    ]
+    entries.sort(key=lambda entry: entry["file"])
+    RESULTS.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return entries
+
+
+def run_file(copy: Copy, mutants: Sequence[Mutant]) -> list[Outcome]:
+    """Run the mutants of one file, after its tests without a mutant, which have to pass."""
+    if copy.test(mutants[0].tests, copy.folder / "cache") != PASSED:
+        sys.exit((copy.folder / "output.txt").read_text(encoding="utf-8"))
+    outcomes = []
+    for mutant in mutants:
+        outcomes.append(copy.run(mutant))
+        word = "killed  " if outcomes[-1].killed else "SURVIVED"
+        print(f"{word} {outcomes[-1].seconds:5.1f} s  {mutant.file}: {mutant}", flush=True)
+    return outcomes
 
 
 def import_libraries() -> None:
@@ -157,10 +179,9 @@ def import_libraries() -> None:
 
 
 def main() -> None:
-    """Run all mutants, print what happened to each, and write a summary."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Run the mutants, print what happened to each, and write it down."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", help="run only mutants of these files, for example engine/draws.py")
-    parser.add_argument("--out", type=Path, help="write the summary, as Markdown, to this file")
     arguments = parser.parse_args()
     mutants = read_mutants(Path(__file__).with_suffix(".toml"))
     if arguments.files:
@@ -170,20 +191,14 @@ def main() -> None:
         os.environ.setdefault("PLANETOID_DATA", str(data))
     sys.dont_write_bytecode = True  # of a mutant, which the next process would take for the original
     import_libraries()
+    outcomes = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
-        for tests in dict.fromkeys(mutant.tests for mutant in mutants):
-            if copy.test(tests, copy.folder / "cache") != PASSED:
-                sys.exit((copy.folder / "output.txt").read_text(encoding="utf-8"))
-        outcomes = []
-        for number, mutant in enumerate(mutants, 1):
-            outcomes.append(copy.run(mutant))
-            word = "killed  " if outcomes[-1].killed else "SURVIVED"
-            print(f"{number:3} {word} {outcomes[-1].seconds:5.1f} s  {mutant.file}: {mutant}", flush=True)
-    summary = as_markdown(outcomes)
-    print(f"\n{summary}")
-    if arguments.out is not None:
-        arguments.out.write_text(summary, encoding="utf-8")
+        for file in dict.fromkeys(mutant.file for mutant in mutants):
+            outcomes += run_file(copy, [mutant for mutant in mutants if mutant.file == file])
+            entries = record(outcomes)
+    killed = sum(entry["killed"] for entry in entries)
+    print(f"{killed} of {len(entries)} mutants killed ({killed / len(entries):.1%})")
     if any(not outcome.killed and not outcome.mutant.reason for outcome in outcomes):
         sys.exit("a mutant survived without a reason: write a test that notices it, or say why there can be none")
 
