@@ -73,3 +73,9 @@ def test_labels_do_not_change_the_embedding(ring):
 def test_invalid_parameters(ring, parameters, message):
     with pytest.raises(ParameterError, match=f"GraphEmbedding: {message}"):
         pl.GraphEmbedding().set_params(**parameters).fit(None, {0: "a", 20: "b"}, graph=ring)
+
+
+def test_automatic_penalty_by_hand(ring):
+    labels = {0: "a", 1: "a", 20: "b", 22: "b"}
+    models = [pl.GraphEmbedding(dimension=8, C=C).fit(None, labels, graph=ring) for C in ("auto", 3.0 * 2**2 / 4)]
+    np.testing.assert_array_equal(models[0].predict_proba(), models[1].predict_proba())

@@ -26,6 +26,10 @@ def directed_with_dead_ends() -> pl.Graph:
     return pl.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [1.0, 3.0, 1.0, 1.0], nodes=5, directed=True)
 
 
+def directed_with_an_isolated_node_first() -> pl.Graph:
+    return pl.Graph.from_edges([1, 1, 2, 3], [2, 3, 3, 4], [1.0, 3.0, 1.0, 1.0], nodes=5, directed=True)
+
+
 def exact_walk_pairs(graph: pl.Graph, q: int, d: int, self_pairs: bool) -> np.ndarray:
     """p(i, c) of a positive pair from walks: over walk lengths (dead ends), positions and matrix powers."""
     n = graph.n_nodes
@@ -134,9 +138,10 @@ def test_batches_of_skip_gram_training_have_the_exact_distribution(r1, r2, self_
 
 
 @pytest.mark.parametrize("self_pairs", [True, False])
+@pytest.mark.parametrize("make", [directed_with_dead_ends, directed_with_an_isolated_node_first])
 @pytest.mark.parametrize("method", ["draw", "draw_walks"])
-def test_dead_ends_and_isolated_nodes(method, self_pairs):
-    graph = directed_with_dead_ends()
+def test_dead_ends_and_isolated_nodes(method, make, self_pairs):
+    graph = make()
     labels = np.array([0, 0, 1, 1, -1])
     sampler = ContextSampler(graph, Contexts(r1=0.6, r2=0.7, q=4, d=3, self_pairs=self_pairs), labels, seed=2)
     p = exact(graph, labels, 0.6, 0.7, 4, 3, self_pairs)
@@ -169,12 +174,14 @@ def test_seed_decides_the_draws():
     assert (first.c != other.c).any()
 
 
-def test_every_node_starts_one_walk_per_pass():
-    star = pl.Graph.from_edges([0] * 6, range(1, 7))
+@pytest.mark.parametrize("n", [6, 7, 16])
+def test_every_node_starts_one_walk_per_pass(n):
+    star = pl.Graph.from_edges([0] * (n - 1), range(1, n))
     sampler = ContextSampler(star, Contexts(r1=1.0, q=2, d=2))
-    pairs = sampler.draw_walks(7)
-    starts = pairs.i[::2]  # the pair (S_1, S_2) comes before (S_2, S_1)
-    assert sorted(starts.tolist()) == list(range(7))
+    for number in range(3):
+        pairs = sampler.draw_walks(n, number * n)
+        starts = pairs.i[::2]  # the pair (S_1, S_2) comes before (S_2, S_1)
+        assert sorted(starts.tolist()) == list(range(n))
 
 
 def test_node2vec_ratios():
