@@ -59,6 +59,7 @@ class Outcome:
     mutant: Mutant
     killed: bool
     seconds: float
+    noticed_by: str  # the first test that failed, and how
 
 
 def read_mutants(path: Path) -> list[Mutant]:
@@ -99,7 +100,10 @@ class Copy:
         finally:
             path.write_text(text, encoding="utf-8")
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-        return Outcome(mutant, code != PASSED, time.perf_counter() - started)
+        output = (self.folder / "output.txt").read_text(encoding="utf-8").splitlines()
+        failures = [line for line in output if line.startswith(("FAILED ", "ERROR "))]
+        noticed_by = failures[0] if failures else f"exit code {code}"
+        return Outcome(mutant, code != PASSED, time.perf_counter() - started, noticed_by if code != PASSED else "")
 
     def test(self, tests: Sequence[str], cache: Path) -> int:
         """Return the exit code of pytest in a forked process."""
@@ -140,6 +144,7 @@ def record(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
             "change": str(outcome.mutant),
             "killed": outcome.killed,
             "seconds": round(outcome.seconds, 1),
+            "noticed_by": outcome.noticed_by,
             "reason": outcome.mutant.reason,
         }
         for outcome in outcomes
