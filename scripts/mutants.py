@@ -190,7 +190,7 @@ def main() -> None:
     arguments = parser.parse_args()
     mutants = read_mutants(Path(__file__).with_suffix(".toml"))
     if arguments.files:
-        mutants = [mutant for mutant in mutants if mutant.file in arguments.files]
+        mutants = [mutant for file in arguments.files for mutant in mutants if mutant.file == file]
     data = ROOT.parent / "shared" / "data"
     if data.is_dir():
         os.environ.setdefault("PLANETOID_DATA", str(data))
