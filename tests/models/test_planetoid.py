@@ -350,3 +350,22 @@ def test_a_graph_made_from_features_is_no_view_of_its_own(citation):
     edgeless = replace(data, y=pl.mask_labels(data.y, split.train), graph=pl.Graph.without_edges(data.ids))
     X = model._inputs.scaled(data.X)
     assert set(model._ask(edgeless, X).verdicts) == {"features", "neighbourhood"}
+
+
+def test_a_new_node_of_a_graph_without_features_starts_from_the_mean_of_its_neighbours(citation):
+    data, split = citation
+    model = planetoid().fit(None, pl.mask_labels(data.y, split.train), graph=data.graph)
+    assert model.view_ == "graph"
+    n, neighbours = data.n_nodes, [3, 8]
+    adjacency = sparse.lil_array((n + 1, n + 1), dtype=np.float32)
+    adjacency[:n, :n] = model._adjacency
+    adjacency[n, neighbours] = adjacency[neighbours, n] = 1.0
+    start = model._projected[neighbours].mean(axis=0, keepdims=True)
+    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, start]))[n:]
+    expected = np.exp(model._scores(hidden))
+    found = model.predict_proba(edges=[(n, node) for node in neighbours])
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    without = np.exp(
+        model._scores(model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, 0 * start]))[n:])
+    )
+    assert np.abs(without - expected).max() > 1e-3  # far above the tolerance
