@@ -3,6 +3,7 @@
 #   make reproduce  the paper's tables and figure (RUNS=10 JOBS=2 OUT=results)
 #   make test     the test suite, without the tests marked soak
 #   make soak     the tests marked soak, which take long
+#   make mutants  break the core in 200 places, one at a time, and see whether the tests notice (half an hour)
 #   make install  .venv with everything for development
 #   make lint     format, style, types, layers
 #   make docs     the documentation as a site, in site/
@@ -23,7 +24,7 @@ SOURCES := src tests benchmarks scripts examples
 STATED := pyproject.toml constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: demo reproduce test soak install lint bench docs clean
+.PHONY: demo reproduce test soak mutants install lint bench docs clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/planetoid demo
@@ -36,6 +37,10 @@ test: $(VENV)/.installed-test
 
 soak: $(VENV)/.installed-test
 	$(IN_VENV) -m pytest -n auto --dist loadfile -m soak
+
+mutants: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(IN_VENV) scripts/mutants.py
+	$(IN_VENV) scripts/update_docs.py
 
 install: $(VENV)/.installed-dev
 

@@ -228,6 +228,22 @@ def reproduced() -> str:
     return "".join(f"- [{title}](results/{page.name})\n" for title, page in zip(titles, pages, strict=True))
 
 
+def mutants() -> str:
+    """Mutants of the core by package, and those that no test notices (``make mutants``)."""
+    found: list[dict[str, Any]] = json.loads((RESULTS / "mutants.json").read_text(encoding="utf-8"))
+    packages = dict.fromkeys(entry["file"].partition("/")[0] for entry in found)
+    groups = {f"`{name}`": [one for one in found if one["file"].startswith(f"{name}/")] for name in packages}
+    groups["all"] = found
+    rows = []
+    for title, entries in groups.items():
+        killed = sum(entry["killed"] for entry in entries)
+        rows.append([title, str(len(entries)), str(killed), f"{killed / len(entries):.1%}"])
+    survivors = [entry for entry in found if not entry["killed"]]
+    lines = "".join(f"- `{one['file']}`: {one['change']}. {one['reason']}\n" for one in survivors)
+    notes = f"\nNo test notices these:\n\n{lines}" if survivors else ""
+    return _table(["package", "mutants", "killed", "share"], rows) + notes
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "ablation": ablation,
     "baselines": baselines,
@@ -238,6 +254,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "label_more": label_more,
     "method_reference": method_reference,
     "methods": methods,
+    "mutants": mutants,
     "propagation": propagation,
     "reproduced": reproduced,
     "robustness": robustness,

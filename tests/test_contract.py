@@ -153,10 +153,30 @@ class TestContract:
         held = pl.mask_labels(toy.truth, [1, 16, 31])
         uses = {"graph": toy.graph} if self.by_graph else {}
         X = toy.X if self.by_features else None
-        model = make(method).fit(X, toy.y, validation=held, **uses)
+        model = make(method)
+        if model.uses_validation:
+            model.fit(X, toy.y, validation=held, **uses)
+            assert any("val_accuracy" in record for record in model.history_)
+        else:
+            with pytest.warns(PlanetoidWarning, match=f"{self.cls.__name__} does not use validation labels"):
+                model.fit(X, toy.y, validation=held, **uses)
+            without = make(method).fit(X, toy.y, **uses)
+            np.testing.assert_array_equal(model.predict_proba(), without.predict_proba())
         assert (model.predict() == toy.truth).mean() >= 0.9
         with pytest.raises(DataError, match="validation has the class 9"):
             make(method).fit(X, toy.y, validation={3: 9}, **uses)
+
+    def test_a_series_of_labels_is_aligned_by_node_id(self, method, toy):
+        shuffled = np.random.default_rng(0).permutation(N)
+        X = pd.DataFrame(toy.X[shuffled], index=shuffled)
+        model = fit(method, X, pd.Series(toy.y).iloc[shuffled], toy.graph)
+        nodes = list(range(N))
+        if self.by_graph:
+            expected = fit(method, toy.X, toy.y, toy.graph).predict_proba()
+            np.testing.assert_array_equal(model.predict_proba(nodes=nodes), expected)
+        else:  # the nodes are in the order of X
+            expected = fit(method, toy.X[shuffled], toy.y[shuffled], None).predict_proba()
+            np.testing.assert_array_equal(model.predict_proba(), expected)
 
     # ---- features ------------------------------------------------------------
 

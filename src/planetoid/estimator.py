@@ -68,6 +68,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     node_ids_: NodeIds
     _seed: int  # of this fit: random_state, or a fresh one if that is None
 
+    @property
+    def uses_validation(self) -> bool:
+        """Whether ``fit`` uses validation labels; those that do set it to ``True``."""
+        return False
+
     @classmethod
     def from_preset(cls, name: str, **overrides: object) -> Self:
         """Return a new model with the parameters of a preset, for example ``"paper/cora"``.
@@ -98,16 +103,25 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array, sparse matrix, DataFrame, Dataset or None
             One row per node, in graph order; a DataFrame whose index holds node ids is aligned by them. A row of
             zeros is a node without features. A :class:`~planetoid.Dataset` replaces all four arguments.
-        y : array or dict
-            One label per node (unlabelled: -1, ``None`` or NaN), or ``{node id: label}``.
+        y : array, Series or dict
+            One label per node, in graph order (unlabelled: -1, ``None``, NaN or ``""``); a pandas Series whose index
+            holds node ids is aligned by them; or ``{node id: label}``.
         graph : Graph, or anything that ``Graph.of`` understands
-        validation : array or dict, optional
-            Labels in the same form, for early stopping and calibration; never fitted.
+        validation : array, Series or dict, optional
+            Labels of other nodes in the same form, for early stopping and calibration; never fitted. A method that
+            does not use them warns.
         """
         name = type(self).__name__
         self._check_parameters()
         data = check_fit(
-            X, y, graph, validation, uses_features=self.uses_features, uses_graph=self.uses_graph, who=name
+            X,
+            y,
+            graph,
+            validation,
+            uses_features=self.uses_features,
+            uses_graph=self.uses_graph,
+            uses_validation=self.uses_validation,
+            who=name,
         )
         self.classes_ = data.classes
         self.node_ids_ = data.ids

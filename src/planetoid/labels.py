@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.errors import PlanetoidWarning, warn
+from planetoid.utils.text import pluralize
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
     Classes: TypeAlias = npt.NDArray[Any]
     Codes: TypeAlias = npt.NDArray[np.int32]
 
-__all__ = ["UNLABELLED", "Labels", "as_classes", "encode", "encode_integers", "is_unlabelled", "mask_labels"]
+__all__ = [
+    "UNLABELLED",
+    "Labels",
+    "as_classes",
+    "encode",
+    "encode_integers",
+    "is_series",
+    "is_unlabelled",
+    "mask_labels",
+    "question_minus_one",
+]
 
 UNLABELLED = -1
 
-# One label per node (-1, None or NaN: unlabelled), or {node id: label}.
-Labels: TypeAlias = "npt.ArrayLike | Sequence[Hashable | None] | Mapping[Hashable, Hashable]"
+# One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}.
+Labels: TypeAlias = "npt.ArrayLike | pd.Series[Any] | Sequence[Hashable | None] | Mapping[Hashable, Hashable]"
 
 
 def is_unlabelled(label: object) -> bool:
-    """Return whether an entry of ``y`` means unlabelled: -1, ``None``, NaN or pandas' ``NA``."""
+    """Return whether an entry of ``y`` means unlabelled: -1, ``None``, NaN, pandas' ``NA`` or an empty string."""
     if label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and np.isnan(label)):
         return True
-    return not isinstance(label, (str, bool)) and bool(label == UNLABELLED)
+    return label == "" if isinstance(label, str) else not isinstance(label, bool) and bool(label == UNLABELLED)
 
 
 def encode(labels: Sequence[Hashable | None]) -> tuple[Codes, Classes]:
@@ -53,21 +70,84 @@ def encode_integers(labels: npt.NDArray[np.integer]) -> tuple[Codes, Classes]:
     return codes, classes.astype(np.int64)
 
 
-def mask_labels(y: npt.ArrayLike, rows: npt.ArrayLike | slice) -> npt.NDArray[Any]:
+def question_minus_one(
+    labels: npt.NDArray[Any] | Sequence[object], classes: Classes, *, path: Path | None = None
+) -> None:
+    """Warn if -1, which means unlabelled, may be meant as a class.
+
+    That is so if the only classes are 0 and 1 and less than half of the nodes have -1: in semi-supervised learning most
+    nodes are unlabelled, and in files, dictionaries and indexed Series they are usually left out.
+    """
+    if classes.dtype.kind not in "iu" or classes.tolist() != [0, 1]:
+        return
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iuf":
+        count = int((labels == UNLABELLED).sum())
+    else:
+        count = sum(isinstance(label, (int, float)) and label == UNLABELLED for label in labels)
+    if 0 < count < len(labels) / 2:
+        warn(
+            PlanetoidWarning(
+                f"the labels are -1, 0 and 1: {pluralize(count, 'node')} with -1 "
+                f"{'is' if count == 1 else 'are'} unlabelled",
+                hint="if -1 is a class, write it otherwise, for example as 'negative'",
+                path=path,
+            )
+        )
+
+
+@overload
+def mask_labels(y: pd.Series[Any], rows: npt.ArrayLike | slice) -> pd.Series[Any]: ...
+
+
+@overload
+def mask_labels(y: npt.ArrayLike, rows: npt.ArrayLike | slice) -> npt.NDArray[Any]: ...
+
+
+def mask_labels(y: npt.ArrayLike | pd.Series[Any], rows: npt.ArrayLike | slice) -> npt.NDArray[Any] | pd.Series[Any]:
     """Return a copy of ``y`` that is unlabelled everywhere except in ``rows``.
 
-    Integer labels are masked by -1, all others by ``None``.
+    The result has the type of ``y``: integers are masked by -1, floats by NaN, strings by ``""`` and objects by
+    ``None``. Only types that have no such value change: unsigned integers become signed ones, booleans objects. A
+    pandas Series keeps its index; ``rows`` are row numbers, not its labels.
 
     >>> mask_labels([3, 1, 2], [0, 2])
     array([ 3, -1,  2])
+    >>> mask_labels(["b", "a", "b"], [0, 2])
+    array(['b', '', 'b'], dtype='<U1')
     """
+    if is_series(y):
+        return _mask_series(y, rows)
     labels = np.asarray(y)
-    if labels.dtype.kind in "iu":
+    kind = labels.dtype.kind
+    if kind in "iu":
         masked: npt.NDArray[Any] = np.full(labels.shape, UNLABELLED, dtype=np.promote_types(labels.dtype, np.int8))
+    elif kind == "f":
+        masked = np.full(labels.shape, np.nan, dtype=labels.dtype)
+    elif kind == "U":
+        masked = np.zeros(labels.shape, dtype=labels.dtype)
     else:
         masked = np.full(labels.shape, None, dtype=object)
     masked[rows] = labels[rows]  # type: ignore[index]
+    if kind in "iu":
+        kept = masked[rows]  # type: ignore[index]
+        question_minus_one(kept, np.unique(kept[kept != UNLABELLED]))
     return masked
+
+
+def is_series(y: object) -> TypeGuard[pd.Series[Any]]:
+    """Return whether ``y`` is a pandas Series, without importing pandas."""
+    return hasattr(y, "iloc") and hasattr(y, "index") and not hasattr(y, "columns")
+
+
+def _mask_series(y: pd.Series[Any], rows: npt.ArrayLike | slice) -> pd.Series[Any]:
+    if isinstance(y.dtype, np.dtype):
+        labels = mask_labels(y.to_numpy(), rows)
+        masked: pd.Series[Any] = type(y)(labels, index=y.index, name=y.name, dtype=labels.dtype)
+        return masked
+    keep = np.zeros(len(y), dtype=bool)
+    keep[rows] = True  # type: ignore[index]
+    hidden: pd.Series[Any] = y.where(keep)  # pandas' own types have a missing value
+    return hidden
 
 
 def as_classes(distinct: Sequence[object]) -> Classes:

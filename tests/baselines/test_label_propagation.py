@@ -40,7 +40,7 @@ def test_path_and_star_by_hand(solver):
     np.testing.assert_allclose(found[:, 0], [1, 0.75, 0.5, 0.25, 0], atol=1e-5)
     # resistors in series: 1 over weight 3 + 1 over weight 1 makes 3/4 of the drop lie on the second edge
     weighted = pl.Graph.from_edges([0, 1], [1, 2], [3.0, 1.0])
-    found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=[0, -1, 1], graph=weighted).predict_proba()
+    found = pl.LabelPropagation(solver=solver, **TIGHT).fit(y=[0, None, 1], graph=weighted).predict_proba()
     np.testing.assert_allclose(found[1], [0.75, 0.25], atol=1e-5)
     # the centre of a star is the weighted mean of its labelled leaves, a bare leaf is its centre
     star = pl.Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4], [1.0, 2.0, 5.0, 4.0])
@@ -93,9 +93,9 @@ def test_components_without_a_label_get_the_prior_and_one_warning(solver):
 def test_a_directed_edge_pulls_at_both_ends():
     edges = ([0, 2], [1, 1])
     directed = pl.Graph.from_edges(*edges, directed=True)
-    found = pl.LabelPropagation(**PLAIN).fit(y=[-1, 0, 1], graph=directed).predict_proba()
+    found = pl.LabelPropagation(**PLAIN).fit(y=[None, 0, 1], graph=directed).predict_proba()
     np.testing.assert_allclose(found[0], [1, 0])
-    undirected = pl.LabelPropagation(**PLAIN).fit(y=[-1, 0, 1], graph=pl.Graph.from_edges(*edges))
+    undirected = pl.LabelPropagation(**PLAIN).fit(y=[None, 0, 1], graph=pl.Graph.from_edges(*edges))
     np.testing.assert_allclose(found, undirected.predict_proba())
 
 

@@ -49,7 +49,7 @@ def test_class_mass_normalization(random_weighted_graph, few_labels):
 def test_a_label_may_be_revised():
     """One wrong label in a clique of right ones gives way, which clamped propagation never does."""
     clique = np.ones((7, 7)) - np.eye(7)
-    y = [1, 0, 0, 0, 0, 0, -1]
+    y = [1, 0, 0, 0, 0, 0, None]
     assert (
         pl.LocalGlobalConsistency(alpha=0.99, class_mass_normalization=False).fit(y=y, graph=clique).predict()[0] == 0
     )

@@ -101,8 +101,8 @@ def test_the_unit_of_weights_does_not_matter(random_weighted_graph, few_labels):
 
 def test_a_directed_edge_counts_in_both_directions():
     edges = ([0, 2], [1, 1])
-    directed = pl.PoissonLearning().fit(y=[0, -1, 1], graph=pl.Graph.from_edges(*edges, directed=True))
-    undirected = pl.PoissonLearning().fit(y=[0, -1, 1], graph=pl.Graph.from_edges(*edges))
+    directed = pl.PoissonLearning().fit(y=[0, None, 1], graph=pl.Graph.from_edges(*edges, directed=True))
+    undirected = pl.PoissonLearning().fit(y=[0, None, 1], graph=pl.Graph.from_edges(*edges))
     np.testing.assert_array_equal(directed.predict_proba(), undirected.predict_proba())
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import planetoid as pl
+from planetoid.baselines import smooth_network
 from planetoid.errors import ParameterError
 
 QUICK = {"steps": 30, "width": 8, "batch_size": 20}
@@ -26,6 +27,21 @@ def test_without_lambda_the_graph_does_not_matter(small):
     first = model.fit(X, y, graph=graph).predict_proba()
     second = model.fit(X, y, graph=pl.Graph.from_edges([0], [29], nodes=30)).predict_proba()
     np.testing.assert_array_equal(first, second)
+
+
+def test_the_parameters_of_the_loss_reach_the_training(small, monkeypatch):
+    X, y, graph = small
+    plans = []
+    train = smooth_network.train
+    monkeypatch.setattr(smooth_network, "train", lambda *given: plans.append(given[-1]) or train(*given))
+    pl.SemiSupervisedEmbedding(
+        lambda_=3.0, margin=0.7, steps=4, batch_size=11, learning_rate=0.02, weight_decay=0.1, random_state=5
+    ).fit(X, y, graph=graph)
+    pl.ManifoldRegularization(kind="network", intrinsic=3.0, ambient=0.2, steps=6, edge_batch=13).fit(X, y, graph=graph)
+    first, second = plans
+    assert (first.penalty, first.margin, first.steps, first.n_labelled, first.n_edges) == (3.0, 0.7, 4, 11, 11)
+    assert (first.learning_rate, first.weight_decay, first.seed) == (0.02, 0.1, 5)
+    assert (second.penalty, second.margin, second.steps, second.n_edges, second.weight_decay) == (3.0, 0, 6, 13, 0.2)
 
 
 def test_transform_gives_the_layer(small):

@@ -9,6 +9,7 @@ import planetoid as pl
 from planetoid.baselines.smooth_network import SmoothNetwork, SmoothTraining, embed, predict, train
 from planetoid.data.dataset import Dataset
 from planetoid.training.batches import FeatureRows
+from planetoid.training.distance_loss import EdgeSampler, PairDistanceLoss
 from planetoid.training.randomness import StepRandom
 
 EMBEDDINGS = ("output", "hidden", "auxiliary")
@@ -72,6 +73,27 @@ def test_without_the_penalty_it_is_the_plain_network(embedding, data):
         optimizer.step()
     expected = torch.softmax(logits(rows), dim=1).detach().numpy()
     np.testing.assert_allclose(predict(network, features), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", [0.3, 4.0])
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_every_step_is_on_the_loss_plus_the_penalty_times_the_loss_along_edges(embedding, penalty, data):
+    """Trained step by step here: Adam on the gradient of the sum, by autograd, on the same batches and edges."""
+    features, changes = FeatureRows(data.X), {"penalty": penalty, "margin": 0.5, "steps": 5}
+    network, other = (new_network(embedding, width=8) for _ in range(2))
+    train(network, features, data, plan(**changes))
+    along_edges = PairDistanceLoss(EdgeSampler(data.graph), features, other.embed, batch_size=20, margin=0.5, seed=0)
+    optimizer = torch.optim.Adam(other.parameters(), lr=0.01, weight_decay=5e-4)
+    rows, targets = torch.from_numpy(data.X[:9]), torch.from_numpy(data.y[:9].copy()).long()
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(other.logits(rows), targets) + penalty * along_edges.loss()
+        loss.backward()
+        optimizer.step()
+    found, expected = dict(network.named_parameters()), dict(other.named_parameters())
+    for name in found:
+        if name != "auxiliary.bias":  # distances do not depend on it
+            torch.testing.assert_close(found[name], expected[name], rtol=1e-4, atol=1e-6)
 
 
 def _uniform(n_inputs, n_outputs, random):

@@ -95,6 +95,26 @@ def test_summary_as_json(files, done, tmp_path):
     assert printed["early_stopping"] is False
 
 
+def test_a_method_that_does_not_use_validation_labels_says_so(files, done, tmp_path):
+    command = ["fit", *files.all(), "--method", "lp", "--validation", files.validation, "--out", tmp_path / "m"]
+    result = done(*command)
+    assert result.stderr.count("warning: LabelPropagation does not use validation labels: they are ignored") == 1
+    assert "accuracy on 40 validation labels (not used in the fit)" in result.stdout
+
+
+def test_validation_labels_of_labelled_nodes(files, done, refused, tmp_path):
+    validation = pd.concat([pd.read_csv(files.validation), pd.read_csv(files.labels)[:3]])
+    validation.to_csv(tmp_path / "v.csv", index=False)
+    command = ["fit", *files.graph(), "--method", "planetoid-g", *QUICK, "--validation", tmp_path / "v.csv"]
+    result = done(*command, "--out", tmp_path / "m")
+    assert "v.csv: 3 validation labels are of labelled nodes and ignored" in result.stderr
+    assert "accuracy on 38 validation labels (used for early stopping)" in result.stdout
+    validation.iloc[-1, -1] = next(label for label in validation.label if label != validation.label.iloc[-1])
+    validation.to_csv(tmp_path / "v.csv", index=False)
+    message = refused(*command, "--out", tmp_path / "n")
+    assert f"v.csv, node {validation.id.iloc[-1]!r}: the validation label is" in message
+
+
 def test_held_out_labels_are_not_learned_from(files, done, tmp_path):
     done("fit", *files.all(), "--method", "lp", "--hold-out", "0.25", "--seed", "3", "--out", tmp_path / "m")
     record = read_record(tmp_path / "m")

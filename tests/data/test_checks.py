@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from planetoid import Graph, mask_labels
-from planetoid.data.checks import check_features, check_fit, encode_labels
+from planetoid import Graph
+from planetoid.data.checks import check_features, check_fit
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.ids import NodeIds
 
@@ -26,47 +26,6 @@ def test_arguments_become_a_dataset_in_node_order():
     assert data.one_hot().tolist() == [[1, 0], [0, 0], [0, 1]]
     assert data.has_features.tolist() == [True, False, True]
     assert (data.n_nodes, data.n_classes) == (3, 2)
-
-
-@pytest.mark.parametrize(
-    ("y", "codes", "classes"),
-    [
-        ([2, -1, 7], [0, -1, 1], [2, 7]),
-        (np.array([2, -1, 7], dtype=np.int8), [0, -1, 1], [2, 7]),
-        (["x", None, "y"], [0, -1, 1], ["x", "y"]),
-        (np.array(["x", "y", "x"]), [0, 1, 0], ["x", "y"]),
-        ([1.0, float("nan"), 0.0], [1, -1, 0], [0, 1]),
-        (pd.Series([1, None, 0], dtype="Int64"), [1, -1, 0], [0, 1]),
-        (pd.Series(["x", pd.NA, "y"], dtype="string"), [0, -1, 1], ["x", "y"]),
-        ([True, None, False], [1, -1, 0], [False, True]),
-        ([("t", 1), None, ("t", 0)], [1, -1, 0], [("t", 0), ("t", 1)]),
-        (["x", None, 3], [0, -1, 1], ["x", 3]),  # cannot be sorted: as they first occur
-        ({"b": "x"}, [-1, 0, -1], ["x"]),
-        ({}, [-1, -1, -1], []),
-    ],
-)
-def test_labels_of_any_kind(y, codes, classes):
-    found, names = encode_labels(y, GRAPH.ids)
-    assert found.tolist() == codes
-    assert found.dtype == np.int32
-    assert names.tolist() == classes
-
-
-def test_integer_arrays_and_lists_agree():
-    y = np.array([5, -1, 3, 5, 0])
-    fast, slow = encode_labels(y, NodeIds(5)), encode_labels(y.tolist(), NodeIds(5))
-    assert fast[0].tolist() == slow[0].tolist() == [2, -1, 1, 2, 0]
-    assert fast[1].tolist() == slow[1].tolist() == [0, 3, 5]
-
-
-def test_mask_labels_hides_by_the_kind():
-    y = np.array([3, 1, 2])
-    assert mask_labels(y, [1]).tolist() == [-1, 1, -1]
-    assert y.tolist() == [3, 1, 2]
-    assert mask_labels(np.array([3, 1], dtype=np.uint8), [0]).tolist() == [3, -1]
-    assert mask_labels(["x", "y"], [0]).tolist() == ["x", None]
-    assert mask_labels([True, False], [1]).tolist() == [None, False]
-    assert mask_labels([0.5, 1.5], np.array([False, True])).tolist() == [None, 1.5]
 
 
 def test_sparse_features_stay_sparse_and_are_not_changed():
@@ -100,21 +59,33 @@ def test_rows_of_a_data_frame_without_a_node():
 
 def test_bare_edges_take_their_nodes_from_the_other_arrays():
     edges = ([0, 1], [1, 2])
-    data = check_fit(np.eye(5), [0, 1, -1, -1, -1], edges)
+    data = check_fit(np.eye(5), [0, 2, -1, -1, -1], edges)
     assert data.graph.n_nodes == 5
-    data = check_fit(None, [0, 1, -1, -1], edges, uses_features="never")
+    data = check_fit(None, [0, 2, -1, -1], edges, uses_features="never")
     assert data.graph.n_nodes == 4
     with pytest.raises(DataError, match=r"X has 5 rows but the graph has 3 nodes"):
-        check_fit(np.eye(5), [0, 1, -1, -1, -1], Graph.of(edges))  # a Graph says what its nodes are
+        check_fit(np.eye(5), [0, 2, -1, -1, -1], Graph.of(edges))  # a Graph says what its nodes are
     with pytest.raises(DataError, match=r"X has 5 rows but the graph has 2 nodes"):
-        check_fit(np.eye(5), [0, 1, -1, -1, -1], ([7], [9]))
+        check_fit(np.eye(5), [0, 2, -1, -1, -1], ([7], [9]))
 
 
 def test_features_that_are_never_used_are_ignored_with_a_warning():
     with pytest.warns(PlanetoidWarning, match="LP does not use features: X is ignored"):
-        data = check_fit(X, [0, 1, -1], GRAPH, uses_features="never", who="LP")
+        data = check_fit(X, [0, 2, -1], GRAPH, uses_features="never", who="LP")
     assert data.X is None
     assert data.has_features.tolist() == [False] * 3
+
+
+def test_validation_labels_that_are_not_used_are_ignored_with_a_warning():
+    message = "LP does not use validation labels: they are ignored; to learn from them, add them to the labels"
+    data = check_fit(X, ["u", "v", None], GRAPH, {"c": "u"})
+    assert data.validation.tolist() == [-1, -1, 0]
+    for arguments in ((X, ["u", "v", None], GRAPH, {"c": "u"}), (data, None, None)):
+        with pytest.warns(PlanetoidWarning, match=message) as caught:
+            assert check_fit(*arguments, uses_validation=False, who="LP").validation is None
+        assert len(caught) == 1
+    with pytest.raises(DataError, match="validation has the class 'w'"):  # checked all the same
+        check_fit(X, ["u", "v", None], GRAPH, {"c": "w"}, uses_validation=False)
 
 
 @pytest.mark.parametrize(
@@ -122,31 +93,33 @@ def test_features_that_are_never_used_are_ignored_with_a_warning():
     [
         # (X, y, graph, validation)
         ((X, None, GRAPH), r"M requires y to be passed, but the target y is None"),
-        ((X, [0, 1, -1], None), r"M requires a graph: pass graph="),
-        ((None, [0, 1, -1], GRAPH), r"M requires features, but X is None"),
+        ((X, [0, 2, -1], None), r"M requires a graph: pass graph="),
+        ((None, [0, 2, -1], GRAPH), r"M requires features, but X is None"),
         ((X, [-1, -1, -1], GRAPH), r"M requires labels: every entry of y is unlabelled"),
         ((X, [None, float("nan"), -1], GRAPH), r"every entry of y is unlabelled"),
-        ((X, [4, 4, -1], GRAPH), r"M needs at least two classes, but y has one class only: every label is 4"),
+        ((X, [4, 4, -1], GRAPH), r"M needs at least two classes, but y has one class only: every label is 4$"),
+        ((X, [1, 1, -1], GRAPH), r"every label is 1; -1 means unlabelled"),
+        ((X, ["", "", ""], GRAPH), r"M requires labels: every entry of y is unlabelled \(-1, None, NaN or ''\)"),
         ((X, [0, 1], GRAPH), r"y has 2 entries but there are 3 nodes; pass one entry per node"),
         ((X, np.zeros((3, 2)), GRAPH), r"y must have one dimension, a label per node, got two"),
         ((X, {"a": 0, "z": 1}, GRAPH), r"node 'z': not in the graph; its 3 ids are strings such as 'a'"),
         ((X, [["x"], ["y"], None], GRAPH), r"y must have one dimension"),
         ((X, [{}, 1, 2], GRAPH), r"y must have hashable labels, such as strings or numbers, got {} in row 0"),
-        ((X, [0, 1, -1], GRAPH, [-1, -1, -1]), r"validation has no labels; pass None"),
-        ((X, [0, 1, -1], GRAPH, [-1, -1, 5]), r"validation has the class 5, which no node in y has"),
-        ((X, [0, 1, -1], GRAPH, [0, 1]), r"validation has 2 entries but there are 3 nodes"),
-        ((X[:2], [0, 1, -1], GRAPH), r"X has 2 rows but the graph has 3 nodes; X needs one row per node"),
-        ((X[0], [0, 1, -1], GRAPH), r"X must have two dimensions, a row per node, got 1 dimension\(s\)"),
-        ((X.astype(object) + 1j, [0, 1, -1], GRAPH), r"features must be numbers"),
-        ((np.array([["u"], ["v"], ["w"]]), [0, 1, -1], GRAPH), r"features must be numbers"),
-        ((np.array([[1], [np.nan], [2]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 0; replace it"),
-        ((np.array([[1, 2], [0, np.inf], [2, 0]]), [0, 1, -1], GRAPH), r"NaN or an infinity in row 1, column 1"),
-        ((sparse.csr_array([[0, 1.0], [0, 0], [0, np.nan]]), [0, 1, -1], GRAPH), r"in row 2, column 1"),
+        ((X, [0, 2, -1], GRAPH, [-1, -1, -1]), r"validation has no labels; pass None"),
+        ((X, [0, 2, -1], GRAPH, [-1, -1, 5]), r"validation has the class 5, which no node in y has"),
+        ((X, [0, 2, -1], GRAPH, [0, 1]), r"validation has 2 entries but there are 3 nodes"),
+        ((X[:2], [0, 2, -1], GRAPH), r"X has 2 rows but the graph has 3 nodes; X needs one row per node"),
+        ((X[0], [0, 2, -1], GRAPH), r"X must have two dimensions, a row per node, got 1 dimension\(s\)"),
+        ((X.astype(object) + 1j, [0, 2, -1], GRAPH), r"features must be numbers"),
+        ((np.array([["u"], ["v"], ["w"]]), [0, 2, -1], GRAPH), r"features must be numbers"),
+        ((np.array([[1], [np.nan], [2]]), [0, 2, -1], GRAPH), r"NaN or an infinity in row 1, column 0; replace it"),
+        ((np.array([[1, 2], [0, np.inf], [2, 0]]), [0, 2, -1], GRAPH), r"NaN or an infinity in row 1, column 1"),
+        ((sparse.csr_array([[0, 1.0], [0, 0], [0, np.nan]]), [0, 2, -1], GRAPH), r"in row 2, column 1"),
         (
-            (pd.DataFrame({"x": [1, 2, 3], "t": list("abc")}), [0, 1, -1], GRAPH),
+            (pd.DataFrame({"x": [1, 2, 3], "t": list("abc")}), [0, 2, -1], GRAPH),
             r"column 't': the column is not numeric",
         ),
-        ((X, [0, 1, -1], 3.5), r"a float is not a graph"),
+        ((X, [0, 2, -1], 3.5), r"a float is not a graph"),
     ],
 )
 def test_invalid_arguments(arguments, message):

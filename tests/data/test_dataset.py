@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 import planetoid as pl
 from planetoid.datasets import Dataset, Split
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 
 
 @pytest.fixture
@@ -54,6 +56,25 @@ def test_sizes_must_agree(small):
         Dataset("wrong", small.graph, None, np.ones(5), ("a",))
 
 
+def test_validation_labels_of_labelled_nodes_are_ignored_with_a_warning(small):
+    y = np.array([0, 1, -1, -1, -1])
+    message = "2 validation labels are of labelled nodes and ignored; a label is either for training or for validation"
+    with pytest.warns(PlanetoidWarning, match=message) as caught:
+        data = replace(small, y=y, validation=np.array([0, 1, 1, -1, 0]))
+    assert len(caught) == 1
+    assert data.validation.tolist() == [-1, -1, 1, -1, 0]
+    assert data.without([4]).validation.tolist() == [-1, -1, 1, -1]  # without a second warning
+    with pytest.warns(PlanetoidWarning, match="1 validation label is of labelled nodes and ignored"):
+        assert replace(small, y=y, validation=np.array([0, -1, -1, -1, -1])).validation is None
+
+
+def test_a_validation_label_that_contradicts_the_label_is_an_error(small):
+    with pytest.raises(
+        DataError, match="node 'b': the validation label is 'no', but the label is 'yes'; remove one of"
+    ):
+        replace(small, validation=np.array([0, 0, -1, -1, -1]))
+
+
 def test_kinds_of_split(small):
     assert small.split() is small.public
     assert len(small.split("rate", rate=0.5).train) == 2
@@ -66,7 +87,7 @@ def test_kinds_of_split(small):
 
 def test_a_method_can_be_fitted_on_what_is_left(small):
     part = small.without(small.public.test)
-    model = pl.Feat().fit(part.X, pl.mask_labels(part.y, part.public.train))
+    model = pl.Feat().fit(part.X, pl.mask_labels(part.labels, part.public.train))
     assert model.predict(small.X[small.public.test]).shape == (2,)
 
 

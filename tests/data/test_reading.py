@@ -187,8 +187,20 @@ def test_tokens_are_features(write, labels):
 def test_a_label_is_for_training_or_for_validation(write):
     edges = write("e.csv", "source,target\na,b\nb,c\n")
     labels, validation = write("l.csv", "id,label\na,x\nb,y\n"), write("v.csv", "id,label\nb,y\nc,x\n")
-    with pytest.raises(DataError, match=r"1 node is in .*l.csv and in .*v.csv, for example 'b'"):
-        pl.read_dataset(edges, labels=labels, validation=validation)
+    message = r"v.csv: 1 validation label is of labelled nodes and ignored; a label is either for training or for val"
+    with pytest.warns(PlanetoidWarning, match=message):
+        data = pl.read_dataset(edges, labels=labels, validation=validation)
+    assert (data.y.tolist(), data.validation.tolist()) == ([0, 1, -1], [-1, -1, 0])
+    other = write("o.csv", "id,label\nb,x\nc,x\n")
+    with pytest.raises(DataError, match=r"o.csv, node 'b': the validation label is 'x', but the label is 'y'; remove"):
+        pl.read_dataset(edges, labels=labels, validation=other)
+
+
+def test_a_minus_one_in_a_file_that_may_be_a_class_is_questioned(write):
+    edges = write("e.csv", "source,target\na,b\nb,c\n")
+    with pytest.warns(PlanetoidWarning, match=r"l.csv: the labels are -1, 0 and 1: 1 node with -1 is unlabelled"):
+        data = pl.read_dataset(edges, labels=write("l.csv", "id,label\na,-1\nb,0\nc,1\n"))
+    assert (data.y.tolist(), data.classes.tolist()) == ([-1, 0, 1], [0, 1])
 
 
 def test_labels_and_validation_have_the_same_classes(write):

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 import planetoid as pl
-from planetoid.engine import Contexts, ContextSampler
+from planetoid.engine import Contexts, ContextSampler, SkipGram
+from planetoid.engine.skipgram import new_tables
 from planetoid.errors import DataError, ParameterError
 
 N_DRAWS = 120_000
@@ -23,6 +24,10 @@ def plain_graph() -> pl.Graph:
 def directed_with_dead_ends() -> pl.Graph:
     # 3 is a dead end, 4 has no edge at all
     return pl.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [1.0, 3.0, 1.0, 1.0], nodes=5, directed=True)
+
+
+def directed_with_an_isolated_node_first() -> pl.Graph:
+    return pl.Graph.from_edges([1, 1, 2, 3], [2, 3, 3, 4], [1.0, 3.0, 1.0, 1.0], nodes=5, directed=True)
 
 
 def exact_walk_pairs(graph: pl.Graph, q: int, d: int, self_pairs: bool) -> np.ndarray:
@@ -114,10 +119,29 @@ def test_all_pairs_of_a_walk_have_the_same_distribution(r1, r2, make, self_pairs
     assert np.average(pairs.gamma > 0, weights=pairs.weight) == pytest.approx(r1, abs=0.005)
 
 
+@pytest.mark.parametrize("negatives", ["shared", "own"])
 @pytest.mark.parametrize("self_pairs", [True, False])
+@pytest.mark.parametrize("r2", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("r1", [1 / 6, 5 / 6])
+def test_batches_of_skip_gram_training_have_the_exact_distribution(r1, r2, self_pairs, negatives):
+    """By their weights: the share of label pairs is 1 - r2, and r1 of them, as of all pairs, are positive."""
+    graph = weighted_graph()
+    sampler = ContextSampler(graph, Contexts(r1=r1, r2=r2, q=5, d=3, self_pairs=self_pairs), LABELS, seed=7)
+    trainer = SkipGram(sampler, *new_tables(6, 4, 0), negatives=negatives)
+    n_batches = 15_000 // trainer.n_slots
+    counts = sum(tabulate(trainer.pairs_of(number), 6) for number in range(n_batches))
+    p = exact(graph, LABELS, r1, r2, 5, 3, self_pairs)
+    # negatives that a group of walks shares, and contexts that share a label centre, are not independent
+    effective = n_batches * trainer.n_slots / trainer.rules.group
+    assert chi_square_p_value(counts, p, effective) > 1e-4
+    assert counts[:, :, 0].sum() / counts.sum() == pytest.approx(r1, abs=0.02)
+
+
+@pytest.mark.parametrize("self_pairs", [True, False])
+@pytest.mark.parametrize("make", [directed_with_dead_ends, directed_with_an_isolated_node_first])
 @pytest.mark.parametrize("method", ["draw", "draw_walks"])
-def test_dead_ends_and_isolated_nodes(method, self_pairs):
-    graph = directed_with_dead_ends()
+def test_dead_ends_and_isolated_nodes(method, make, self_pairs):
+    graph = make()
     labels = np.array([0, 0, 1, 1, -1])
     sampler = ContextSampler(graph, Contexts(r1=0.6, r2=0.7, q=4, d=3, self_pairs=self_pairs), labels, seed=2)
     p = exact(graph, labels, 0.6, 0.7, 4, 3, self_pairs)
@@ -150,12 +174,14 @@ def test_seed_decides_the_draws():
     assert (first.c != other.c).any()
 
 
-def test_every_node_starts_one_walk_per_pass():
-    star = pl.Graph.from_edges([0] * 6, range(1, 7))
+@pytest.mark.parametrize("n", [6, 7, 16])
+def test_every_node_starts_one_walk_per_pass(n):
+    star = pl.Graph.from_edges([0] * (n - 1), range(1, n))
     sampler = ContextSampler(star, Contexts(r1=1.0, q=2, d=2))
-    pairs = sampler.draw_walks(7)
-    starts = pairs.i[::2]  # the pair (S_1, S_2) comes before (S_2, S_1)
-    assert sorted(starts.tolist()) == list(range(7))
+    for number in range(3):
+        pairs = sampler.draw_walks(n, number * n)
+        starts = pairs.i[::2]  # the pair (S_1, S_2) comes before (S_2, S_1)
+        assert sorted(starts.tolist()) == list(range(n))
 
 
 def test_node2vec_ratios():

@@ -22,6 +22,7 @@ class Spy(GraphClassifier):
     """Stores the data that it was fitted on and predicts the first class."""
 
     uses_features = "optional"
+    uses_validation = True
 
     def __init__(self, random_state=None, tool=print):
         self.random_state = random_state
@@ -61,6 +62,13 @@ def test_validation_labels_are_passed_only_if_the_protocol_says_so(data, spies):
     np.testing.assert_array_equal(np.flatnonzero(run.model.data_.validation >= 0), run.split.val)
     np.testing.assert_array_equal(np.flatnonzero(run.model.data_.y >= 0), run.split.train)
     assert "early stopping on validation labels" in run.result.protocol
+
+
+def test_a_method_that_does_not_use_validation_labels_is_not_given_them(data):
+    result = run_once("feat", data, Protocol(validation=True, **SMALL), seed=3).result
+    assert result.warnings == []
+    without = run_once("feat", data, Protocol(**SMALL), seed=3).result
+    assert result.metrics == without.metrics
 
 
 def test_unseen_nodes_are_absent_while_fitting(data, spies):

@@ -6,6 +6,9 @@ from scipy import sparse
 
 from planetoid.graph.adjacency import Filter, normalized_adjacency
 from planetoid.models.evidence import (
+    HANDICAP,
+    LABELS_THAT_COUNT,
+    NOISES,
     OWN_SHARE,
     SPREAD_RESTART,
     SPREAD_STEPS,
@@ -14,6 +17,8 @@ from planetoid.models.evidence import (
     Evidence,
     FeatureView,
     GraphView,
+    View,
+    _kappa,
     ask_views,
     sharpened,
 )
@@ -137,3 +142,63 @@ def test_sharpening_keeps_the_order_and_meets_the_confidence():
         found = sharpened(probabilities, confidence)
         assert found.max(axis=1).mean() == pytest.approx(confidence, abs=0.01)
         np.testing.assert_array_equal(found.argmax(axis=1), probabilities.argmax(axis=1))
+
+
+def test_agreement_is_cohens_kappa():
+    one, other = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 0])
+    chance = (3 * 3 + 2 * 3 + 1 * 0) / 36
+    assert _kappa(one, other, 3) == pytest.approx((4 / 6 - chance) / (1 - chance))
+    assert _kappa(one, one, 3) == pytest.approx(1.0)
+    assert _kappa(one[:0], one[:0], 3) == 0.0
+
+
+def test_reliability_is_agreement_and_leave_one_out_together():
+    X, adjacency, truth = blocks()
+    teacher, _ = asked(X, adjacency, truth, 5)
+    assert set(teacher.verdicts) == set(VIEWS)
+    for name, verdict in teacher.verdicts.items():
+        doubt = 1.0 if name == "neighbourhood" else HANDICAP
+        expected = doubt * verdict.agreement + verdict.leave_one_out * 15 / LABELS_THAT_COUNT
+        assert verdict.reliability == pytest.approx(expected)
+
+
+class OfGram(View):
+    """A view of labelled nodes alone."""
+
+    def __init__(self, gram):
+        self.gram = gram
+
+    def scores(self, dual):
+        return self.gram @ dual
+
+    def classify(self, codes, n_classes, fit):
+        raise NotImplementedError
+
+
+def left_out_accuracy(gram, targets, noise):
+    """Accuracy on each node by a regression on the others, in the usual way."""
+    codes, right = targets.argmax(axis=1), []
+    for node in range(len(targets)):
+        kept = np.arange(len(targets)) != node
+        ridge = gram[np.ix_(kept, kept)] + noise * np.diag(gram).mean() * np.eye(kept.sum())
+        scores = gram[node, kept] @ np.linalg.solve(ridge, targets[kept] - targets[kept].mean(axis=0))
+        right.append(scores.argmax() == codes[node])
+    return np.mean(right)
+
+
+def test_the_usual_noise_is_kept_unless_another_is_better_by_more_than_a_standard_error():
+    chosen = set()
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        codes = np.arange(30) % 3
+        rows = rng.normal(size=(30, 40)) + 0.8 * rng.normal(size=(3, 40))[codes]
+        gram, targets = rows @ rows.T, np.eye(3)[codes]
+        accuracies = [left_out_accuracy(gram, targets, noise) for noise in NOISES]
+        best = max(accuracies)
+        error = np.sqrt(best * (1 - best) / 30)
+        expected = next(noise for noise, found in zip(NOISES, accuracies, strict=True) if found >= best - error)
+        fit = OfGram(gram).regression(targets)
+        assert fit.noise == expected
+        assert fit.accuracy == pytest.approx(accuracies[NOISES.index(expected)])
+        chosen.add(expected)
+    assert NOISES[0] in chosen

@@ -7,6 +7,7 @@ from torch import nn
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
+from planetoid.training import context_loss
 
 QUICK = {"dimension": 8, "training__pretrain": 40, "training__steps": 60}
 
@@ -57,6 +58,37 @@ def test_labels_move_the_encoder_at_a_rate_of_its_own(small):
     assert probabilities.max() > 0.4  # while the classifier has learned
     moved = [np.abs(embedded(training__embedding_learning_rate=rate)[0] - before).mean() for rate in (0.001, 0.01)]
     assert 0 < 2 * moved[0] < moved[1]
+
+
+def test_the_parameters_of_training_reach_the_context_loss(small, monkeypatch):
+    given = {}
+
+    class Watched(context_loss.EncoderContextLoss):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            given["loss"] = self
+
+    monkeypatch.setattr(context_loss, "EncoderContextLoss", Watched)
+    training = pl.Training(
+        pretrain=5, N2=50, steps=1, context_optimizer="sgd", context_learning_rate=0.02, learning_rate=0.3
+    )
+    pl.PlanetoidI(dimension=8, training=training).fit(small.X, small.y, graph=small.graph)
+    loss = given["loss"]
+    assert (loss.n_pretrain, loss.walks) == (4, 50)  # 5 walks for each of 36 nodes, 50 at a time
+    rates = [
+        group["lr"]
+        for optimizer in (loss.encoder_optimizer, loss.context_optimizer)
+        for member in optimizer.members
+        for group in member.param_groups
+    ]
+    assert set(rates) == {0.02}
+
+
+def test_the_classifier_sees_features_and_embedding_unless_the_encoder_is_the_users(small):
+    built_in = make().fit(small.X, small.y, graph=small.graph)
+    assert set(built_in.network_.head.branches) == {"x", "e"}
+    users = make(encoder=nn.Linear(small.X.shape[1], 8)).fit(small.X, small.y, graph=small.graph)
+    assert set(users.network_.head.branches) == {"e"}
 
 
 def test_no_rows(small):

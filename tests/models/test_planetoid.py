@@ -1,13 +1,22 @@
 """``Planetoid``: what it learns from, new nodes, threads, checkpoints, files."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import planetoid as pl
-from planetoid.models.evidence import some_of_each_class
+from planetoid.models.evidence import Teacher, sharpened, some_of_each_class
+from planetoid.models.planetoid import (
+    PRIOR_CONFIDENCE,
+    PRIOR_LABELS,
+    TEACHER_KNOWS_BETTER,
+    TEACHER_WEIGHT,
+    _class_prior,
+)
+from planetoid.training import consistency_loss
 
 FAST = {"training__steps": 60, "training__warmup": 20, "training__teaching": 40, "student": False}
 
@@ -279,3 +288,84 @@ def test_unknown_and_missing_ids(citation, grown):
         model.predict_proba(data.X[n : n + 1], edges=[("nobody", 1)])
     with pytest.raises(pl.errors.DataError, match="1 ids for 2 rows"):
         model.predict_proba(data.X[n : n + 2], edges=[("a", 1)], ids=["a"])
+
+
+# ---- parts of the model by hand ---------------------------------------------------------
+
+
+def test_the_walks_have_the_parameters_of_the_neighbourhood(citation):
+    data, _ = citation
+    model = fitted(citation, view="neighbourhood", neighbourhood__restart=0.2, neighbourhood__degree_power=0.5)
+    walks = model._walks()
+    assert walks.log_continue == pytest.approx(np.log(0.8))
+    assert (walks.per_sample, walks.length) == (model.neighbourhood.walks, model.neighbourhood.length)
+    degrees = np.diff(data.graph.indptr)
+    np.testing.assert_allclose(walks.importance, 1 / np.sqrt(degrees + 1), rtol=1e-6)
+    alone = fitted(citation, view="features")._walks()
+    assert (alone.per_sample, alone.length, alone.log_continue) == (1, 0, -np.inf)
+
+
+@pytest.mark.parametrize(("accuracy", "weight"), [(0.0, TEACHER_WEIGHT), (1.1, TEACHER_KNOWS_BETTER)])
+def test_the_teacher_has_its_weight_in_the_prediction(citation, accuracy, weight):
+    data, split = citation
+    model = fitted(citation, view="features")
+    known = replace(data, y=pl.mask_labels(data.y, split.train))
+    x = sparse.csr_array(model._inputs.scaled(data.X))
+    opinion = np.random.default_rng(0).dirichlet(np.ones(data.n_classes), data.n_nodes).astype(np.float32)
+    found = model._pooled(known, x, Teacher("features", opinion, accuracy, {}))
+    expected = model._scores(model.embedding_) + weight * np.log(opinion)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_class_prior_goes_from_label_frequencies_to_what_the_teacher_counts():
+    opinion = np.random.default_rng(0).dirichlet([1.0, 2.0, 6.0], 50).astype(np.float32)
+    counted = sharpened(opinion, PRIOR_CONFIDENCE).mean(axis=0)
+    for codes, labels in (([0, 1, 2], [1 / 3, 1 / 3, 1 / 3]), ([0] * 30 + [1] * 15 + [2] * 15, [0.5, 0.25, 0.25])):
+        per_class = len(codes) / 3
+        share = (per_class / (per_class + PRIOR_LABELS)) ** 2
+        expected = share * counted + (1 - share) * np.array(labels)
+        np.testing.assert_allclose(_class_prior(opinion, np.array(codes)), expected, rtol=1e-5)
+
+
+def test_the_examples_are_the_labelled_and_the_unlabelled_nodes(citation, monkeypatch):
+    data, split = citation
+    examples = []
+    learn = consistency_loss.ConsistencyLoss.__init__
+
+    def watched(self, layers, x, walks, given, *arguments, **options):
+        examples.append(given)
+        learn(self, layers, x, walks, given, *arguments, **options)
+
+    monkeypatch.setattr(consistency_loss.ConsistencyLoss, "__init__", watched)
+    fitted(citation)
+    assert examples[0].labelled.tolist() == split.train.tolist()
+    assert examples[0].codes.tolist() == data.y[split.train].tolist()
+    assert examples[0].unlabelled.tolist() == np.setdiff1d(np.arange(data.n_nodes), split.train).tolist()
+
+
+def test_a_graph_made_from_features_is_no_view_of_its_own(citation):
+    data, split = citation
+    model = planetoid().fit(data.X, pl.mask_labels(data.y, split.train))
+    assert model.view_ in ("features", "neighbourhood")
+    edgeless = replace(data, y=pl.mask_labels(data.y, split.train), graph=pl.Graph.without_edges(data.ids))
+    X = model._inputs.scaled(data.X)
+    assert set(model._ask(edgeless, X).verdicts) == {"features", "neighbourhood"}
+
+
+def test_a_new_node_of_a_graph_without_features_starts_from_the_mean_of_its_neighbours(citation):
+    data, split = citation
+    model = planetoid().fit(None, pl.mask_labels(data.y, split.train), graph=data.graph)
+    assert model.view_ == "graph"
+    n, neighbours = data.n_nodes, [3, 8]
+    adjacency = sparse.lil_array((n + 1, n + 1), dtype=np.float32)
+    adjacency[:n, :n] = model._adjacency
+    adjacency[n, neighbours] = adjacency[neighbours, n] = 1.0
+    start = model._projected[neighbours].mean(axis=0, keepdims=True)
+    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, start]))[n:]
+    expected = np.exp(model._scores(hidden))
+    found = model.predict_proba(edges=[(n, node) for node in neighbours])
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    without = np.exp(
+        model._scores(model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, 0 * start]))[n:])
+    )
+    assert np.abs(without - expected).max() > 1e-3  # far above the tolerance

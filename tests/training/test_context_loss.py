@@ -6,10 +6,12 @@ import torch
 from tests.training.finite_differences import check_gradient, numbers
 
 import planetoid as pl
+from planetoid.engine.on_device import gradient_step
 from planetoid.engine.sampler import ContextSampler
+from planetoid.engine.skipgram import SkipGram
 from planetoid.models.inductive_network import InductiveNetwork
 from planetoid.training.batches import FeatureRows
-from planetoid.training.context_loss import EncoderContextLoss, context_loss_on_device
+from planetoid.training.context_loss import EncoderContextLoss, TableContextLoss, context_loss_on_device
 from planetoid.training.layers import SparseParameter
 from planetoid.training.optimizers import NamedOptimizer
 from planetoid.training.randomness import StepRandom
@@ -57,6 +59,47 @@ def test_value_and_gradient(l1, activation, kind):
     assert loss.loss(batch, None).item() == pytest.approx(by_hand / total, rel=1e-6)
     check_gradient(lambda: loss.loss(batch, None), [w, *network.encoder.parameters()])
     assert w.grad.is_sparse == (kind is SparseParameter)
+
+
+def new_table_loss(e, w, rate=0.05):
+    graph = pl.Graph.from_edges(range(ROWS), [1, 2, 3, 4, 5, 0])
+    sampler = ContextSampler(graph, pl.Contexts(r1=0.5, r2=0.7, q=4, d=3), np.array([0, 1, 0, 1, -1, -1]))
+    skipgrams = (SkipGram(sampler, e.numpy(), w.numpy(), learning_rate=rate, final_rate=last) for last in (None, rate))
+    return TableContextLoss(*skipgrams, w, pretrain=5, walks=20)
+
+
+def random_tables():
+    return tuple(numbers(ROWS, DIMENSION, seed=seed).detach().float().contiguous() for seed in (1, 2))
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_a_joint_step_moves_both_tables_by_the_gradient_of_its_pairs(weight):
+    """e and w before and after: joint steps follow those of pre-training, at their own rate, times the weight."""
+    e, w = random_tables()
+    loss = new_table_loss(e, w)
+    expected_e, expected_w = e.clone(), w.clone()
+    first = loss.n_pretrain + 2 * loss.batches_per_step
+    assert loss.n_pretrain > 0
+    assert loss.batches_per_step > 1
+    for number in range(first, first + loss.batches_per_step):
+        gradient_step(expected_e, expected_w, loss.joint.pairs_of(number), 0.05 * weight)
+    before = e.clone(), w.clone()
+    loss.add_gradient(2, weight)
+    torch.testing.assert_close(e, expected_e, rtol=0, atol=1e-5)
+    torch.testing.assert_close(w, expected_w, rtol=0, atol=1e-5)
+    assert min((e - before[0]).abs().max(), (w - before[1]).abs().max()) > 0.01  # far above the tolerance
+
+
+def test_pretraining_moves_both_tables_at_a_falling_rate():
+    e, w = random_tables()
+    loss = new_table_loss(e, w)
+    expected_e, expected_w = e.clone(), w.clone()
+    for number in range(loss.n_pretrain):
+        rate = 0.05 * (1 - 0.99 * number / loss.n_pretrain)
+        gradient_step(expected_e, expected_w, loss.joint.pairs_of(number), rate)
+    loss.pretrain(0, loss.n_pretrain)
+    torch.testing.assert_close(e, expected_e, rtol=0, atol=1e-4)
+    torch.testing.assert_close(w, expected_w, rtol=0, atol=1e-4)
 
 
 def test_the_loss_on_a_device_is_the_same():

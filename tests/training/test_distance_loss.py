@@ -61,6 +61,15 @@ def test_value_by_hand():
     assert float(both.detach()) == pytest.approx(distance + 0.2 * alike, rel=1e-5)
 
 
+def test_without_a_margin_no_random_pairs_are_drawn():
+    edges, features = EdgeSampler(pl.Graph.from_edges([0], [1])), FeatureRows(np.eye(2, dtype=np.float32))
+    loss = PairDistanceLoss(edges, features, lambda x: x, batch_size=5, margin=0.0, seed=0)
+    loss.loss()
+    generator = np.random.default_rng(0)
+    edges.draw(5, generator)
+    assert loss.generator.bit_generator.state == generator.bit_generator.state
+
+
 def test_squared_distance():
     assert squared_distance(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)).tolist() == [25.0]
 

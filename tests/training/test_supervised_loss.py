@@ -90,3 +90,47 @@ def test_embeddings_of_labelled_nodes_take_plain_sgd_steps(data, small):
     torch.testing.assert_close(e[rows], before[rows] - 0.5 * tracked.grad)
     others = np.setdiff1d(np.arange(data.n_nodes), small.labelled)
     assert torch.equal(e[others], before[others])
+
+
+def new_table_loss(data, e, **options):
+    head = Head(0, 4, 3, pl.Network(k=0, l=0, normalize_embedding=False), StepRandom(1))
+    table = EmbeddingTable(e, 0.5)
+    return SupervisedLoss(
+        data, None, TableClassifier(head, table), [table], batch_size=500, random=StepRandom(0), **options
+    )
+
+
+def random_embeddings(data):
+    return torch.from_numpy(np.random.default_rng(0).normal(size=(data.n_nodes, 4)).astype(np.float32))
+
+
+def test_a_weight_scales_the_gradient(data, small):
+    """In a weighted sum the step is that of the weighted loss; the value is that of the loss itself."""
+    moves, values = [], []
+    for weight in (1.0, 0.25):
+        e = random_embeddings(data)
+        loss = new_table_loss(data, e)
+        loss.zero_grad()
+        values.append(loss.add_gradient(0, weight))
+        loss.apply()
+        moves.append(e - random_embeddings(data))
+    torch.testing.assert_close(moves[1], 0.25 * moves[0])
+    assert moves[0].abs().max() > 0.01
+    assert values[0] == values[1]
+
+
+def test_only_the_given_rows_are_learned_from(data, small):
+    e = random_embeddings(data)
+    new_table_loss(data, e, rows=small.labelled[:3]).step(0)
+    moved = (e != random_embeddings(data)).any(dim=1)
+    assert np.flatnonzero(moved.numpy()).tolist() == small.labelled[:3].tolist()
+
+
+def test_embeddings_return_to_a_state(data):
+    e = random_embeddings(data)
+    loss = new_table_loss(data, e)
+    state = {name: value.clone() for name, value in loss.state().items()}
+    loss.step(0)
+    assert not torch.equal(e, random_embeddings(data))
+    loss.restore(state)
+    assert torch.equal(e, random_embeddings(data))

@@ -70,6 +70,7 @@ class GCN(EmbeddingMixin, GraphClassifier):
     """
 
     uses_features = "required"
+    uses_validation = True
     constraints: ClassVar[Constraints] = {
         "hidden": Integer(1),
         "dropout": Real(0, 1, closed="left"),

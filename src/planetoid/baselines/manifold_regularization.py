@@ -161,6 +161,11 @@ class ManifoldRegularization(InductiveClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def uses_validation(self) -> bool:
+        """Whether ``fit`` uses validation labels: only a network does."""
+        return self.kind == "network"
+
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
         self._forget()

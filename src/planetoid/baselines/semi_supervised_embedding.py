@@ -86,6 +86,8 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     (1, 64)
     """
 
+    uses_validation = True
+
     constraints: ClassVar[Constraints] = {
         "embedding": ("hidden", "output", "auxiliary"),
         "lambda_": Real(0),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Mapping, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,17 +10,16 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.data.dataset import Dataset, Features
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.data.label_arrays import encode_labels, encode_validation, index_ids, n_entries, unknown_class
+from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
-from planetoid.labels import Labels, encode, encode_integers
+from planetoid.labels import Labels
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from planetoid.data.types import FeaturesLike, GraphLike
 
-__all__ = ["CheckedFeatures", "align_features", "check_features", "check_fit", "encode_labels"]
+__all__ = ["CheckedFeatures", "align_features", "check_features", "check_fit"]
 
 
 class CheckedFeatures(NamedTuple):
@@ -41,15 +38,39 @@ def check_fit(
     *,
     uses_features: str = "required",
     uses_graph: str = "required",
+    uses_validation: bool = True,
     who: str = "this method",
 ) -> Dataset:
     """Validate and align the arguments of ``fit``.
 
     ``uses_features`` and ``uses_graph`` are ``"required"``, ``"optional"`` or
-    ``"never"``; features that are never used are ignored, with a warning.
+    ``"never"``. Features and validation labels that are not used are ignored, with a warning.
     """
     if isinstance(X, Dataset):
-        return _check_dataset(X, y, graph, validation, uses_features, uses_graph, who)
+        data = _check_dataset(X, y, graph, validation, uses_features, uses_graph, who)
+    else:
+        data = _check_arrays(X, y, graph, validation, uses_features, uses_graph, who)
+    if data.validation is None or uses_validation:
+        return data
+    warn(
+        PlanetoidWarning(
+            f"{who} does not use validation labels: they are ignored",
+            hint="to learn from them, add them to the labels",
+        )
+    )
+    return replace(data, validation=None)
+
+
+def _check_arrays(
+    X: FeaturesLike | None,
+    y: Labels | None,
+    graph: GraphLike | None,
+    validation: Labels | None,
+    uses_features: str,
+    uses_graph: str,
+    who: str,
+) -> Dataset:
+    """Return features, graph and labels as a data set."""
     if y is None:
         raise DataError(f"{who} requires y to be passed, but the target y is None")
     if graph is None and uses_graph == "required":
@@ -57,12 +78,13 @@ def check_fit(
     if X is None and uses_features == "required":
         raise DataError(f"{who} requires features, but X is None")
     if X is not None and uses_features == "never":
-        warnings.warn(f"{who} does not use features: X is ignored", PlanetoidWarning, stacklevel=4)
+        warn(PlanetoidWarning(f"{who} does not use features: X is ignored"))
         X = None
     features = None if X is None else check_features(X)
     checked = _align_graph(graph, features, y, who)
     aligned = None if features is None else _align_rows(features, checked.ids)
-    codes, classes = encode_labels(y, checked.ids)
+    given_ids = graph is not None or (features is not None and features.row_ids is not None)
+    codes, classes = encode_labels(y, checked.ids, given_ids=given_ids)
     _check_classes(classes, who)
     return Dataset(
         "fitted",
@@ -70,7 +92,7 @@ def check_fit(
         aligned,
         codes,
         classes,
-        None if validation is None else _encode_validation(validation, checked.ids, classes),
+        None if validation is None else encode_validation(validation, checked.ids, classes, given_ids=given_ids),
         None if features is None else features.names,
     )
 
@@ -101,7 +123,7 @@ def _check_dataset(
     if data.validation is not None:
         unknown = (data.validation >= 0) & (renumbered[data.validation] < 0)
         if unknown.any():
-            _raise_unknown_class(data.classes[data.validation[unknown][0]])
+            raise unknown_class(data.classes[data.validation[unknown][0]])
         held_out = renumbered[data.validation]
     uses_x = uses_features != "never" and data.X is not None
     return replace(
@@ -116,10 +138,11 @@ def _check_dataset(
 
 def _check_classes(classes: npt.NDArray[Any], who: str) -> None:
     if len(classes) == 0:
-        raise DataError(f"{who} requires labels: every entry of y is unlabelled (-1, None or NaN)")
+        raise DataError(f"{who} requires labels: every entry of y is unlabelled (-1, None, NaN or '')")
     if len(classes) == 1:
         raise DataError(
-            f"{who} needs at least two classes, but y has one class only: every label is {classes.tolist()[0]!r}"
+            f"{who} needs at least two classes, but y has one class only: every label is {classes.tolist()[0]!r}",
+            hint="-1 means unlabelled" if classes.tolist() == [1] else None,
         )
 
 
@@ -130,7 +153,7 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
     if hasattr(values, "to_pandas"):  # polars and Arrow tables
         values = values.to_pandas()
     if hasattr(values, "columns") and hasattr(values, "index"):
-        row_ids = _row_ids(values)
+        row_ids = index_ids(values)
         names = np.asarray([str(name) for name in values.columns], dtype=object)
         for name, kind in values.dtypes.items():
             if getattr(kind, "kind", "O") not in "fiub":
@@ -173,18 +196,11 @@ def _dense_float32(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         raise DataError(f"features must be numbers: {error}") from None
 
 
-def encode_labels(y: Labels, ids: NodeIds, name: str = "y") -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Return a code for each node (-1: unlabelled) and the classes that the codes point to."""
-    if isinstance(y, np.ndarray) and y.dtype.kind in "iu" and y.shape == (len(ids),):
-        return encode_integers(y)
-    return encode(_label_column(y, ids, name))
-
-
 def _align_graph(graph: GraphLike | None, features: CheckedFeatures | None, y: Labels, who: str) -> Graph:
     row_ids = None if features is None else features.row_ids
     n_rows = features.X.shape[0] if features is not None else None
-    if n_rows is None and not isinstance(y, Mapping) and isinstance(y, Sized):
-        n_rows = len(y)
+    if n_rows is None:
+        n_rows = n_entries(y)
     if graph is None:
         if row_ids is not None:
             return Graph.without_edges(NodeIds(row_ids))
@@ -213,9 +229,7 @@ def _align_rows(features: CheckedFeatures, ids: NodeIds) -> Features:
         if unknown == len(features.row_ids):
             raise DataError("no row of X has the id of a node in the graph: is the index of X the node id?")
         if unknown:
-            warnings.warn(
-                f"{unknown:,} rows of X belong to no node of the graph and are ignored", PlanetoidWarning, stacklevel=6
-            )
+            warn(PlanetoidWarning(f"{unknown:,} rows of X belong to no node of the graph and are ignored"))
         aligned = np.zeros((len(ids), X.shape[1]), dtype=np.float32)
         aligned[rows >= 0] = X[rows[rows >= 0]]
         return aligned
@@ -224,51 +238,6 @@ def _align_rows(features: CheckedFeatures, ids: NodeIds) -> Features:
             f"X has {X.shape[0]:,} rows but the graph has {len(ids):,} nodes; X needs one row per node, in graph order"
         )
     return X
-
-
-def _label_column(y: Labels, ids: NodeIds, name: str) -> list[Hashable | None]:
-    if isinstance(y, Mapping):
-        labels: list[Hashable | None] = [None] * len(ids)
-        for row, label in zip(ids.known_rows(list(y)), y.values(), strict=True):
-            labels[row] = label
-        return labels
-    if hasattr(y, "__array__") and not hasattr(y, "tolist"):
-        y = np.asarray(y)
-    labels = y.tolist() if hasattr(y, "tolist") else list(y)  # type: ignore[arg-type]
-    if len(labels) != len(ids):
-        raise DataError(
-            f"{name} has {len(labels):,} entries but there are {len(ids):,} nodes; "
-            "pass one entry per node (-1, None or NaN: unlabelled), or a dict {node id: label}"
-        )
-    for row, label in enumerate(labels):
-        if isinstance(label, list):
-            raise DataError(f"{name} must have one dimension, a label per node, got two")
-        if not isinstance(label, Hashable):
-            raise DataError(f"{name} must have hashable labels, such as strings or numbers, got {label!r} in row {row}")
-    return labels
-
-
-def _encode_validation(validation: Labels, ids: NodeIds, classes: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    codes, found = encode_labels(validation, ids, "validation")
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    if len(found) == 0:
-        raise DataError("validation has no labels; pass None if there are none")
-    for label in found.tolist():
-        if label not in code_of:
-            _raise_unknown_class(label)
-    renumbered = np.array([code_of[label] for label in found.tolist()] + [-1], dtype=np.int32)
-    return renumbered[codes]
-
-
-def _raise_unknown_class(label: object) -> None:
-    raise DataError(f"validation has the class {label!r}, which no node in y has")
-
-
-def _row_ids(frame: pd.DataFrame) -> npt.NDArray[Any] | None:
-    """Return the index of a DataFrame, ``None`` if it only counts the rows."""
-    index: Any = frame.index
-    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
-    return None if plain else np.asarray(index.to_numpy())
 
 
 def _first_false(features: Features, finite: npt.NDArray[np.bool_]) -> tuple[int, int]:

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from planetoid.data.sources import SourceFile
 from planetoid.data.splits import Split, fold_split, planetoid_split, rate_split
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.labels import as_classes, mask_labels
 from planetoid.parameters import Integer, Real, check_parameters
+from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,8 @@ class Dataset:
     classes : array, or a sequence of labels
         The classes as they were given, usually strings or integers.
     validation : int32 array or None
-        As ``y``, for nodes that may be used to stop or to choose, never to fit.
+        As ``y``, for nodes that may be used to stop or to choose, never to fit. A node that has the same label in
+        ``y`` is ignored, with a warning; a different label is an error.
     feature_names : array of str or None
     description : str
         What the nodes, edges and features are.
@@ -98,6 +100,39 @@ class Dataset:
                 raise DataError(f"{self.name}: {n:,} nodes, but {len(codes):,} labels and {rows} feature rows")
             if n and (codes.min() < -1 or codes.max() >= self.n_classes):
                 raise DataError(f"{self.name}: a label code is outside -1..{self.n_classes - 1}")
+        if self.validation is not None:
+            object.__setattr__(self, "validation", self._disjoint(self.validation))
+
+    def _disjoint(self, validation: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
+        """Return the validation labels without those of labelled nodes, ``None`` if none is left."""
+        both = (validation >= 0) & (self.y >= 0)
+        if not both.any():
+            return validation
+        file = self.source("validation")
+        path = None if file is None else file.path
+        different = np.flatnonzero(both & (validation != self.y))
+        if len(different):
+            row = int(different[0])
+            label, other = self.classes[[validation[row], self.y[row]]].tolist()
+            raise DataError(
+                f"the validation label is {label!r}, but the label is {other!r}",
+                node=self.ids[row],
+                path=path,
+                hint="remove one of them: a label is either for training or for validation",
+            )
+        warn(
+            PlanetoidWarning(
+                f"{pluralize(int(both.sum()), 'validation label is', 'validation labels are')} of labelled nodes and "
+                "ignored",
+                path=path,
+                hint="a label is either for training or for validation",
+            )
+        )
+        if both.sum() == (validation >= 0).sum():
+            return None
+        rest = np.where(both, np.int32(-1), validation)
+        rest.flags.writeable = False
+        return rest
 
     # ---- contents -------------------------------------------------------------
 

@@ -13,10 +13,9 @@ import numpy.typing as npt
 from planetoid.data.dataset import Dataset
 from planetoid.data.files import DatasetFiles
 from planetoid.data.sources import ROLES, SourceFile
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import ParameterError
 from planetoid.graph import EdgeList, Graph
-from planetoid.labels import UNLABELLED, encode
-from planetoid.utils.text import pluralize
+from planetoid.labels import UNLABELLED, encode, question_minus_one
 
 if TYPE_CHECKING:
     from planetoid.data.files import Column
@@ -58,7 +57,8 @@ def read_dataset(
     labels : path, optional
         The known labels: a table of id and label.
     validation : path, optional
-        Labels for early stopping and calibration, of other nodes: a table of id and label.
+        Labels for early stopping and calibration, of other nodes: a table of id and label. A node with the same
+        label in ``labels`` is ignored, with a warning; a different label is an error.
     directed : bool
         Keep the direction of edges.
     source_column, target_column, weight_column : str or int, optional
@@ -121,9 +121,9 @@ def read_dataset(
         graph = Graph.from_rows(edge_list, nodes.ids, directed=directed)
     table = None if blocks is None else _in_order(blocks, graph)
     y, held_out = (files.read_labels(role, graph) if role in paths else None for role in ("labels", "validation"))
-    if y is not None and held_out is not None:
-        _check_disjoint(paths, graph, y, held_out)
     codes, validation_codes, classes = _encode_both(y, held_out, graph.n_nodes)
+    if y is not None:
+        question_minus_one(y.tolist(), classes, path=paths["labels"])
     return Dataset(
         name=str(paths.get("edges", paths.get("features"))),
         graph=graph,
@@ -141,18 +141,6 @@ def read_dataset(
 def _in_order(blocks: FeatureBlocks, graph: Graph) -> FeatureTable:
     """Return a row for each node, with columns by name, as a sparse matrix if most of it is zero."""
     return blocks.aligned(graph.ids, on_unknown="error").with_names_sorted().compact()
-
-
-def _check_disjoint(
-    paths: Mapping[str, Path], graph: Graph, labels: npt.NDArray[np.object_], validation: npt.NDArray[np.object_]
-) -> None:
-    both = np.flatnonzero(_is_known(labels) & _is_known(validation))
-    if len(both):
-        raise DataError(
-            f"{pluralize(len(both), 'node is', 'nodes are')} in {paths['labels']} and in "
-            f"{paths['validation']}, for example {graph.ids[int(both[0])]!r}",
-            hint="a label is either for training or for validation",
-        )
 
 
 def _encode_both(

@@ -289,16 +289,16 @@ def timed_fit(
     graph: Graph,
     validation: npt.NDArray[np.int32] | None = None,
 ) -> TimedFit:
-    """Fit a model on the parts of the data that it uses; warnings of other libraries are issued again."""
+    """Fit a model on the parts of the data that it uses; warnings of other libraries are issued again.
+
+    ``y`` and ``validation`` are class codes.
+    """
+    classes = np.arange(max(y.max(), -1 if validation is None else validation.max()) + 1)
+    data = Dataset("fitted", graph, X, y, classes, validation if model.uses_validation else None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        model.fit(
-            None if model.uses_features == "never" else X,
-            y,
-            graph=None if model.uses_graph == "never" else graph,
-            validation=validation,
-        )
+        model.fit(data)
         seconds = time.perf_counter() - start
     messages = [str(entry.message) for entry in caught if issubclass(entry.category, PlanetoidWarning)]
     for entry in caught:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from planetoid.datasets import Dataset, load
 from planetoid.evaluation import Protocol, Result, run_once
+from planetoid.experiments.code_version import code_version
 from planetoid.experiments.table4 import LISTS_PREFIX, load_lists, run_on_lists
 from planetoid.presets import load_preset, preset_names
 from planetoid.registry import METHODS
@@ -89,10 +90,11 @@ class RunTask:
 
     @property
     def key(self) -> str:
-        """An identifier of the result that is the same in every process."""
+        """An identifier of the result that is the same in every process; it changes with the code that is run."""
         model = METHODS[self.method]().set_params(**self.parameters)
         parameters = model.get_params(deep=False)  # defaults included: another default is another run
-        described = [self.dataset, self.method, vars(self.protocol), parameters, self.seed]
+        code = code_version(self.method, *([run_on_lists.__module__] if self.dataset.startswith(LISTS_PREFIX) else []))
+        described = [self.dataset, self.method, vars(self.protocol), parameters, self.seed, code]
         return hashlib.sha256(json.dumps(described, sort_keys=True, default=repr).encode()).hexdigest()[:20]
 
 

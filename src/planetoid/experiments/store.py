@@ -17,6 +17,9 @@ __all__ = ["RunStore"]
 class RunStore:
     """Results by the key of their task; runs that are in the file are not repeated.
 
+    The key covers the code of a run (:func:`~planetoid.experiments.code_version.code_version`), so runs of earlier
+    code stay in the file but are not shown.
+
     Parameters
     ----------
     path : str or Path

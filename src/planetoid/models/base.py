@@ -52,6 +52,7 @@ CLASSIFIER_SPACE: SearchSpace = {  # part of the search space of every Planetoid
 class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     """Parameters and helpers of the Planetoid models; see the models themselves."""
 
+    uses_validation = True
     weight_decay_factor: ClassVar[float]  # of weight_decay="auto"
 
     dimension: int

@@ -110,6 +110,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
     uses_features = "optional"
     uses_graph = "optional"
+    uses_validation = True
 
     constraints: ClassVar[Constraints] = {
         "dimension": Integer(1),

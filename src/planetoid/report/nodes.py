@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.data.checks import encode_labels
+from planetoid.data.label_arrays import encode_labels
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.report.model_view import ModelView
 
@@ -160,7 +160,7 @@ def encode_truth(truth: Labels, ids: NodeIds, classes: npt.NDArray[Any]) -> Enco
     """
     codes, found = encode_labels(truth, ids, "truth")
     if len(found) == 0:
-        raise DataError("truth has no labels: every entry is unlabelled (-1, None or NaN)", parameter="truth")
+        raise DataError("truth has no labels: every entry is unlabelled (-1, None, NaN or '')", parameter="truth")
     known = classes.tolist()
     code_of = {str(label): code for code, label in enumerate(known)} | {label: code for code, label in enumerate(known)}
     unknown: list[str] = []
