@@ -1,7 +1,6 @@
 """``load``: every method is restored as it was, and what is wrong with a folder is reported."""
 
 import errno
-import json
 import os
 import shutil
 import stat

@@ -87,7 +87,7 @@ def write_model(
         with atomic_folder(target) as temporary:
             write_tensors(temporary / TENSORS_NAME, tensors)
             if extra_files is not None:
-                extra_files(temporary)
+                _write_extra_files(extra_files, temporary, target)
             header = {
                 "format": FORMAT,
                 "format_version": FORMAT_VERSION,
@@ -98,6 +98,16 @@ def write_model(
             (temporary / DOCUMENT_NAME).write_bytes(seal(header | document, indent=1))
     except OSError as error:
         raise DataError(f"cannot write the model: {error.strerror or error}", path=target) from None
+
+
+def _write_extra_files(write: Callable[[Path], None], temporary: Path, target: Path) -> None:
+    """Call a function with the temporary folder; its errors are about the folder that the user knows."""
+    try:
+        write(temporary)
+    except DataError as error:
+        if error.path is None or temporary not in error.path.parents:
+            raise
+        raise DataError(error.message, path=target / error.path.relative_to(temporary), hint=error.hint) from None
 
 
 def read_document(folder: Path) -> Document:
@@ -191,8 +201,8 @@ def read_ids(folder: Path, document: Document, tensors: Tensors) -> NodeIds:
 
 def check_target(target: Path, overwrite: bool) -> None:
     """Raise ``DataError`` if a model cannot be written to ``target``, or must not: it holds files of somebody else."""
-    folder = resolved(target)
     try:
+        folder = resolved(target)
         recover_folder(folder)
         if folder == Path.cwd() or folder in Path.cwd().parents or os.path.ismount(folder):
             place = "a mount point" if os.path.ismount(folder) else "the current folder or one above it"

@@ -42,8 +42,8 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
     [('a.txt', 'done')]
     """
-    target = resolved(path)
     try:
+        target = resolved(path)
         check_regular(target)
         make_folder(target.parent)
         remove_abandoned(target)
@@ -85,7 +85,10 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
 
 def resolved(path: str | Path) -> Path:
     """Return the path that is written to: behind symbolic links, and absolute."""
-    return Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # a link to itself
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
 
 
 def check_regular(path: Path) -> None:

@@ -143,8 +143,8 @@ class LineLog:
             try:
                 entries.append(Entry(number, unseal(line)))
             except ValueError as error:
-                if number == len(lines) + 1:
-                    break  # cut off
+                if number == len(lines) + 1 and (not line.endswith(b"\n") or b"\0" in line):
+                    break  # cut off; after a power failure, what has not been written may be zeros
                 raise DataError(f"the line is damaged: {error}", path=self.path, line=number) from None
             n_bytes += len(line)
         return _Content(entries, n_bytes)
