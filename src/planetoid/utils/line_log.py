@@ -14,7 +14,7 @@ from planetoid.utils.atomic import atomic_write, resolved
 from planetoid.utils.locks import try_lock
 from planetoid.utils.sealed import seal, unseal
 from planetoid.utils.syncing import make_folder, sync_file, sync_folder, syncing
-from planetoid.utils.temporary import temporary_file
+from planetoid.utils.temporary import remove_abandoned, temporary_file
 
 __all__ = ["Entry", "LineLog"]
 
@@ -103,6 +103,7 @@ class LineLog:
 
     def _open(self) -> int:
         """Return a locked handle of the file, which has its first line."""
+        remove_abandoned(resolved(self.path))
         while True:
             if not self.path.exists():
                 self._create()
