@@ -125,7 +125,7 @@ def main(options):
         (Path(where) / "data").mkdir()
         writers = all_writers(Data(Path(where) / "data"))
         for number, writer in enumerate(writers):
-            if options.only and options.only not in writer.name:
+            if options.only and writer.name not in options.only:
                 continue
             campaign = Campaign(writer, Path(where) / str(number), summary, options.every)
             campaign.run((*KILLS, *FAILURES), offset=number)
@@ -146,7 +146,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="one case in so many")
     parser.add_argument("--states", type=int, default=10**6, help="most states of a power failure per writer")
-    parser.add_argument("--only", default="", help="only writers whose name contains this")
+    parser.add_argument("--only", action="append", help="only the writer of this name; may be repeated")
     parser.add_argument("--here", action="store_true", help="in this process, which has the library of faults")
     given = parser.parse_args()
     if given.here:

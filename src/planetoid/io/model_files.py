@@ -96,6 +96,7 @@ def write_model(
                 "files": {file.name: sha256_of_file(file) for file in sorted(temporary.iterdir())},
             }
             (temporary / DOCUMENT_NAME).write_bytes(seal(header | document, indent=1))
+            check_target(target, overwrite)  # again: another process may have written there meanwhile
     except OSError as error:
         raise DataError(f"cannot write the model: {error.strerror or error}", path=target) from None
 
@@ -208,11 +209,15 @@ def check_target(target: Path, overwrite: bool) -> None:
             place = "a mount point" if os.path.ismount(folder) else "the current folder or one above it"
             hint = f"name a folder in it, for instance {target / 'model'}"
             raise DataError(f"a model is a folder of its own, and this is {place}", path=target, hint=hint)
-        if not folder.exists():
-            return
-        names = set(os.listdir(folder)) if folder.is_dir() else None
+        read_consistently(folder, lambda: _check_existing(target, folder, overwrite))
     except OSError as error:
         raise DataError(f"cannot write the model: {error.strerror or error}", path=target) from None
+
+
+def _check_existing(target: Path, folder: Path, overwrite: bool) -> None:
+    if not folder.exists():
+        return
+    names = set(os.listdir(folder)) if folder.is_dir() else None
     if names is not None and not names:
         return
     if names is None or DOCUMENT_NAME not in names or not _describes_model(folder):
