@@ -4,6 +4,7 @@ Takes about half an hour; ``scripts/update_docs.py`` writes the figures into ``d
 """
 
 import json
+import os
 import sys
 import tempfile
 import time
@@ -22,11 +23,11 @@ SECONDS = 60.0
 
 def main(path):
     started = time.monotonic()
+    found = campaign.run(jobs=os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:
         data = Data(folder)
         flips = {"model": flip_model(data, N_FLIPS), "checkpoint": flip_checkpoint(N_FLIPS)}
         writes, reads = replace_and_read(data, SECONDS)
-    found = campaign.run()
     record = {
         "versions": package_versions(),
         "faults": found,

@@ -27,7 +27,7 @@ def test_some_faults():
 @needs_compiler
 @pytest.mark.soak
 def test_all_faults():
-    found = campaign.run()
+    found = campaign.run(jobs=2)
     assert found["findings"] == []
     assert sum(found["cases"].values()) >= 2_000
     assert sum(found["power_losses"].values()) >= 1_000

@@ -34,6 +34,26 @@ def test_of_killed_processes(tmp_path, make):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_one_that_is_taken_for_abandoned_is_made_again(tmp_path, monkeypatch):
+    """Another process may look between the creation of a folder and its lock."""
+    target, opened, removed = tmp_path / "m", os.open, []
+
+    def removed_before(path, *arguments):
+        if not removed:
+            removed.append(path)
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "open", opened)
+                remove_abandoned(target)
+        return opened(path, *arguments)
+
+    monkeypatch.setattr(os, "open", removed_before)
+    with temporary_folder(target) as path:
+        assert path.is_dir()
+        assert removed != [path]
+    with pytest.raises(FileNotFoundError), temporary_folder(tmp_path / "nowhere" / "m"):
+        pass
+
+
 def test_names_fit_wherever_the_target_fits(tmp_path):
     for name in ("x" * 255, "ü" * 127, "x." + "y" * 253):
         with temporary_file(tmp_path / name, 0o666) as path:

@@ -79,8 +79,13 @@ def remove_abandoned(target: Path) -> None:
 def _create(target: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
     while True:
         path = new_path(target)
-        handle = create(path)
-        # Between its creation and its lock another process may have taken the path for an abandoned one.
+        # Between its creation and its lock another process may take the path for an abandoned one, and remove it.
+        try:
+            handle = create(path)
+        except FileNotFoundError:
+            if not target.parent.is_dir():
+                raise
+            continue
         if try_lock(handle) and _has(path, handle):
             return path, handle
         os.close(handle)
