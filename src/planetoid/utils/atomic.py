@@ -36,6 +36,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     A symbolic link stays a link, and what it points to is replaced. The mode is that of the replaced file, or follows
     the umask. File and folder are synced, so that the file is on disk when the block has ended.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_write(f"{folder}/a.txt") as temporary:
     ...         _ = temporary.write_text("done")
