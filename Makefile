@@ -2,7 +2,7 @@
 #   make demo     compare methods on the bundled Cora
 #   make reproduce  the paper's tables and figure (RUNS=10 JOBS=2 OUT=results)
 #   make test     the test suite, without the tests marked soak
-#   make soak     the tests marked soak, which take long
+#   make soak     the tests marked soak, which take long (with a C compiler, also failing disks and power failures)
 #   make mutants  break the core in 200 places, one at a time, and see whether the tests notice (half an hour)
 #   make install  .venv with everything for development
 #   make lint     format, style, types, layers

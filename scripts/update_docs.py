@@ -244,6 +244,33 @@ def mutants() -> str:
     return _table(["package", "mutants", "killed", "share"], rows) + notes
 
 
+def reliability() -> str:
+    """Faults, power failures, flipped bits and concurrent use that were survived, and what it costs."""
+    found, cost = _read(RESULTS / "reliability.json"), _read(RESULTS / "reliability_cost.json")
+    cases, flips, together = found["faults"]["cases"], found["flips"], found["concurrent"]
+    kills = sum(cases[name] for name in ("KILL_BEFORE", "KILL_AFTER", "TORN"))
+    failures = sum(cases.values()) - kills
+    wrong = len(found["faults"]["findings"])
+    writers = len(found["faults"]["operations"])
+    rows = [
+        [f"kills at a file operation, {writers} writers", f"{kills:,}", f"{wrong} with something lost"],
+        ["failing and short calls", f"{failures:,}", "of these and the kills together"],
+        ["states after a power failure", f"{sum(found['faults']['power_losses'].values()):,}", "included above"],
+        *(
+            [f"flipped bits of a {name}", f"{entry['tried']:,}", f"{entry['accepted']} accepted"]
+            for name, entry in flips.items()
+        ),
+        [
+            f"reads during {together['writes']:,} replacements in {together['seconds']:.0f} s",
+            f"{together['reads']:,}",
+            "all whole",
+        ],
+        ["checksums and syncs, of a fit of Cora", f"{cost['cost']:.1%}", f"of {cost['fit_seconds']:.1f} s"],
+        ["a checkpoint every second, of a fit of Cora", f"{cost['checkpoint_cost']:.1%}", "with all that it writes"],
+    ]
+    return _table(["measured", "number", "result"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "ablation": ablation,
     "baselines": baselines,
@@ -256,6 +283,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
     "mutants": mutants,
     "propagation": propagation,
+    "reliability": reliability,
     "reproduced": reproduced,
     "robustness": robustness,
     "skipgram": skipgram,

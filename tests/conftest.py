@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# Thousands of small files are written, none of which has to survive a power failure; tests of syncing turn it on.
+os.environ.setdefault("PLANETOID_NO_SYNC", "1")
+
 
 @pytest.fixture(scope="session")
 def data_root() -> Path:

@@ -214,10 +214,44 @@ def test_an_existing_model_stays_without_force(files, done, refused, tmp_path, m
         taken.write_text("")
         assert "exists and is not a model folder" in refused(*command[:-1], taken)
         assert f"{taken} is not a folder" in refused(*command[:-1], taken / "below" / "it")
+        printed = refused(*command, "--force")
+        assert "beside the model there is 'mine.txt', which is not part of it and would be lost" in printed
+        assert (tmp_path / "m" / "mine.txt").read_text() == "kept"
+    (tmp_path / "m" / "mine.txt").unlink()
     done(*command, "--force")
     assert {path.name for path in (tmp_path / "m").iterdir()} == {
         *("model.json", "tensors.safetensors", "record.json", "record.safetensors")
     }
+
+
+def test_where_a_model_cannot_be_is_said_before_the_work(files, refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("planetoid.data.reading.read_dataset", lambda *_, **__: pytest.fail("the work began"))
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "model.json").write_text("{}")
+    command = ["fit", *files.graph(), "--method", "lp", "--force", "--out"]
+    for out, reason in {
+        ".": "this is the current folder or one above it; name a folder in it, for instance model",
+        "..": "this is the current folder or one above it",
+        "link": "the path exists and is not a model folder",
+        "loop": "Too many levels of symbolic links",
+        "theirs": "the path exists and is not a model folder",
+        "/proc": "this is a mount point",
+    }.items():
+        assert reason in refused(*command, out)
+
+
+def test_a_symbolic_link_to_a_model_stays_one(files, done, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    command = ["fit", *files.graph(), "--method", "lp", "--out", tmp_path / "link"]
+    done(*command)
+    done(*command, "--force")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "model.json").is_file()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
 
 
 def test_nothing_appears_when_the_record_cannot_be_written(files, refused, tmp_path, monkeypatch):

@@ -209,6 +209,14 @@ def test_what_cannot_be_written_is_refused_before_the_work(models, refused, done
         assert "--out must be a file, this is a folder" in refused(
             "embed", models("lp"), "--out", _folder(tmp_path / "x.npz")
         )
+        os.mkfifo(tmp_path / "pipe.csv")
+        assert "--out must be a file, this is a device or a pipe" in refused(
+            "predict", models("lp"), "--out", tmp_path / "pipe.csv", "--force"
+        )
+        (tmp_path / "loop.csv").symlink_to("loop.csv")
+        assert "Too many levels of symbolic links" in refused(
+            "predict", models("lp"), "--out", tmp_path / "loop.csv", "--force"
+        )
         assert "--out must be a .csv, .tsv, .parquet file" in refused(
             "predict", models("lp"), "--out", tmp_path / "p.xlsx"
         )
@@ -216,8 +224,25 @@ def test_what_cannot_be_written_is_refused_before_the_work(models, refused, done
         both = ["--features", taken, "--nodes", taken]
         assert "mutually exclusive" in refused("predict", models("lp"), *both)
     assert taken.read_text() == "mine"
-    done("predict", models("lp"), "--out", taken, "--force")
+    (tmp_path / "link.csv").symlink_to(taken)
+    done("predict", models("lp"), "--out", tmp_path / "link.csv", "--force")
+    assert (tmp_path / "link.csv").is_symlink()
     assert taken.read_text().startswith("id,label")
+
+
+@pytest.mark.parametrize("options", [(), ("--no-sync",)])
+def test_files_are_synced_unless_told_otherwise(models, done, tmp_path, monkeypatch, options):
+    monkeypatch.setenv("PLANETOID_NO_SYNC", "0")  # restored after the test
+    synced, sync = [], os.fsync
+
+    def record(handle):
+        synced.append(handle)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", record)
+    done(*options, "predict", models("lp"), "--out", tmp_path / "p.csv", "--quiet")
+    assert (tmp_path / "p.csv").exists()
+    assert bool(synced) is (not options)
 
 
 def _folder(path):

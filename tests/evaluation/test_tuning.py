@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
-from planetoid.evaluation import Protocol
+from planetoid.evaluation import Protocol, tuning
 from planetoid.evaluation.tuning import hide_labels, tune
 from planetoid.parameters import Parameters
 from planetoid.search_space import Categorical, Float
@@ -66,13 +68,84 @@ def test_an_interrupted_search_resumes(data, tmp_path):
         tune("feat", data, trials=10, protocol=PROTOCOL, seeds=[5], journal=journal, on_trial=stop_soon)
     later = []
     found = tune("feat", data, trials=10, protocol=PROTOCOL, seeds=[5], journal=journal, on_trial=later.append)
-    assert found.trials == 10
-    assert 0 < len(later) < 10
-    best = max(trial.score.mean for trial in [*seen, *later] if trial.score)
-    assert found.score.mean == pytest.approx(best)
-    assert (
-        tune("feat", data, trials=10, protocol=PROTOCOL, seeds=[5], journal=journal) == found
-    )  # nothing is left to do
+    assert len(later) == 7
+    uninterrupted = []
+    options = {"protocol": PROTOCOL, "seeds": [5]}
+    assert tune("feat", data, trials=10, on_trial=uninterrupted.append, **options) == found
+    assert [*seen, *later] == uninterrupted
+    assert tune("feat", data, trials=10, journal=journal, on_trial=lambda _: pytest.fail("again"), **options) == found
+    more = []
+    assert tune("feat", data, trials=12, journal=journal, on_trial=more.append, **options).trials == 12
+    assert len(more) == 2
+
+
+def test_a_trial_that_was_cut_off_does_not_count(data, tmp_path, monkeypatch):
+    """It is in no line of the journal, and is tried again."""
+    journal = tmp_path / "trials.log"
+    score, calls = tuning._score, []
+
+    def dies(task):
+        calls.append(task)
+        if len(calls) == 4:
+            raise MemoryError
+        return score(task)
+
+    options = {"trials": 6, "protocol": PROTOCOL, "seeds": [5]}
+    monkeypatch.setattr(tuning, "_score", dies)
+    with pytest.raises(MemoryError):
+        tune("feat", data, journal=journal, **options)
+    assert len(journal.read_bytes().splitlines()) == 1 + 3
+    monkeypatch.undo()
+    assert tune("feat", data, journal=journal, **options) == tune("feat", data, **options)
+
+
+def test_a_journal_belongs_to_its_search(data, tmp_path):
+    journal = tmp_path / "trials.log"
+    options = {"trials": 2, "protocol": PROTOCOL, "seeds": [5]}
+    tune("feat", data, journal=journal, **options)
+    content = journal.read_bytes()
+    shuffled = replace(data, y=np.random.default_rng(0).permutation(data.y))
+    for other, changed in (
+        (shuffled, {}),
+        (replace(data, X=data.X * 2), {}),
+        (data, {"seeds": [6]}),
+        (data, {"seed": 1}),
+        (data, {"fixed": {"max_iter": 7}}),
+        (data, {"protocol": Protocol(per_class=6, n_val=0, n_test=100)}),
+    ):
+        with pytest.raises(DataError, match=r"the file belongs to another search .*; name another file"):
+            tune("feat", other, journal=journal, **{**options, **changed})
+    assert journal.read_bytes() == content
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="this is not a file of planetoid journal"):
+        tune("feat", data, journal=tmp_path / "notes.txt", **options)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_half_a_line_is_repaired(data, tmp_path):
+    journal = tmp_path / "trials.log"
+    options = {"trials": 4, "protocol": PROTOCOL, "seeds": [5]}
+    found = tune("feat", data, journal=journal, **options)
+    content = journal.read_bytes()
+    journal.write_bytes(content[:-30])
+    again = []
+    assert tune("feat", data, journal=journal, on_trial=again.append, **options) == found
+    assert len(again) == 1
+    assert journal.read_bytes() == content
+
+
+def test_two_searches_on_one_journal(data, tmp_path):
+    journal, refused = tmp_path / "trials.log", []
+    options = {"trials": 3, "protocol": PROTOCOL, "seeds": [5]}
+
+    def second(trial):
+        with pytest.raises(DataError, match="another process is writing to the file; wait for it"):
+            tune("feat", data, journal=journal, **options)
+        refused.append(trial)
+
+    found = tune("feat", data, journal=journal, on_trial=second, **options)
+    assert len(refused) == 3
+    assert tune("feat", data, journal=journal, **options) == found
 
 
 def test_fixed_parameters_are_not_searched(data):

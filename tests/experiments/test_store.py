@@ -8,6 +8,7 @@ from tests.experiments.conftest import make_cell
 from planetoid.errors import DataError
 from planetoid.experiments.cells import run_task
 from planetoid.experiments.store import RunStore
+from planetoid.utils.sealed import seal
 
 
 def test_finished_runs_are_not_repeated(tmp_path):
@@ -29,11 +30,26 @@ def test_a_run_that_was_cut_off_is_repeated_and_a_damaged_line_is_an_error(tmp_p
     store = RunStore(path)
     tasks = make_cell().tasks(2)
     store.run(tasks, 1, lambda task, result: None)
-    complete = path.read_text()
-    path.write_text(complete[:-40])
-    assert RunStore(path).missing(tasks) == [tasks[1]]
-    assert path.read_text().count("\n") == 1  # so that the next run starts a new line
-    path.write_text("nonsense\n" + complete)
-    with pytest.raises(DataError, match="line 1: not a finished run") as caught:
+    complete = path.read_bytes()
+    path.write_bytes(complete[:-40])
+    again = RunStore(path)
+    assert again.missing(tasks) == [tasks[1]]
+    assert path.read_bytes() == complete[:-40]  # nothing is written by reading
+    again.run([tasks[1]], 1, lambda task, result: None)
+    assert RunStore(path).missing(tasks) == []
+    assert path.read_bytes().count(b"\n") == 3
+    lines = complete.splitlines(keepends=True)
+    path.write_bytes(lines[0] + b"nonsense\n" + lines[1])
+    with pytest.raises(DataError, match="line 2: the line is damaged") as caught:
         RunStore(path)
-    assert (caught.value.path, caught.value.line) == (path, 1)
+    assert (caught.value.path, caught.value.line) == (path, 2)
+    path.write_bytes(lines[0] + seal({"key": "x"}) + lines[1])
+    with pytest.raises(DataError, match="line 2: not a finished run"):
+        RunStore(path)
+
+
+def test_a_file_of_others_stays_as_it_is(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="this is not a file of planetoid runs"):
+        RunStore(tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt").read_text() == "mine"

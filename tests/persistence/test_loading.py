@@ -1,8 +1,10 @@
 """``load``: every method is restored as it was, and what is wrong with a folder is reported."""
 
-import json
+import errno
 import os
 import shutil
+import stat
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,10 @@ from sklearn.exceptions import NotFittedError
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.io import model_files
+from planetoid.persistence import SavedModel
+from planetoid.utils import atomic
 from planetoid.utils.hashing import sha256_of_file
+from planetoid.utils.sealed import seal, unseal
 
 FAST = {
     "semiemb": {"steps": 5, "width": 8},
@@ -108,9 +112,9 @@ def saved(tmp_path):
 
 
 def change(folder, **entries):
-    document = json.loads((folder / "model.json").read_text())
-    document.update(entries)
-    (folder / "model.json").write_text(json.dumps(document))
+    """Write other entries with a checksum that fits: a folder that somebody made up."""
+    document = unseal((folder / "model.json").read_bytes())
+    (folder / "model.json").write_bytes(seal(document | entries, indent=1))
 
 
 def test_integer_ids(tmp_path):
@@ -208,21 +212,123 @@ def test_other_folders_are_never_replaced(tmp_path):
     assert (tmp_path / "thesis/chapter.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("failing", [1, 2])
-def test_a_failed_overwrite_loses_nothing(saved, monkeypatch, failing):
-    rename, calls = os.rename, []
+@pytest.mark.parametrize("name", ["exchange", "sync_file"])
+def test_a_failed_overwrite_loses_nothing(saved, monkeypatch, name):
+    def breaks(*_):
+        raise OSError(28, "No space left on device")
 
-    def breaks(source, target):
-        calls.append(source)
-        if len(calls) == failing:
-            raise OSError(28, "No space left on device")
-        rename(source, target)
-
-    monkeypatch.setattr(model_files.os, "rename", breaks)
+    monkeypatch.setattr(atomic, name, breaks)
     with pytest.raises(DataError, match=r"cannot write the model: No space left"):
         fitted("lp").save(saved, overwrite=True)
     monkeypatch.undo()
     assert isinstance(pl.load(saved), pl.Feat)
+    assert os.listdir(saved.parent) == ["model"]
+
+
+def test_a_folder_with_a_file_of_that_name_is_not_a_model(tmp_path):
+    """``--force`` replaces what planetoid wrote, and nothing else."""
+    for content in ('{"weights": [1, 2]}', "not JSON", "[]", '{"format": "other model"}'):
+        (tmp_path / "theirs").mkdir(exist_ok=True)
+        (tmp_path / "theirs/model.json").write_text(content)
+        with pytest.raises(DataError, match="exists and is not a model folder"):
+            fitted("lp").save(tmp_path / "theirs", overwrite=True)
+        assert (tmp_path / "theirs/model.json").read_text() == content
+
+
+def test_files_beside_a_model_are_not_lost(saved):
+    (saved / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match=r"beside the model there is 'notes\.txt', which is not part of it"):
+        fitted("lp").save(saved, overwrite=True)
+    assert (saved / "notes.txt").read_text() == "mine"
+    assert isinstance(pl.load(saved), pl.Feat)
+
+
+def test_extra_files_are_part_of_the_model(saved):
+    def write_notes(folder):
+        (folder / "notes.txt").write_text("of the model")
+
+    fitted("lp").save(saved, overwrite=True, extra_files=write_notes)
+    assert (saved / "notes.txt").read_text() == "of the model"
+    fitted("feat").save(saved, overwrite=True)
+    assert sorted(os.listdir(saved)) == ["model.json", "tensors.safetensors"]
+
+
+def test_a_damaged_model_is_not_replaced(saved):
+    """It may be that its list of files is what is damaged."""
+    text = (saved / "model.json").read_text()
+    (saved / "model.json").write_text(text.replace("tensors.safetensors", "tensors.safetensorz"))
+    with pytest.raises(DataError, match="cannot be replaced: the file is damaged: its checksum differs; remove"):
+        fitted("lp").save(saved, overwrite=True)
+
+
+@pytest.mark.parametrize("place", [".", "..", "", "link to here"])
+def test_the_current_folder_is_not_replaced(tmp_path, monkeypatch, place):
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    if place == "link to here":
+        os.symlink(tmp_path / "inner", place)
+    with pytest.raises(DataError, match=r"this is the current folder or one above it; name a folder in it"):
+        fitted("lp").save(place, overwrite=True)
+
+
+def test_a_mount_point_is_not_replaced():
+    with pytest.raises(DataError, match="this is a mount point"):
+        fitted("lp").save("/proc")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_one(tmp_path, exists):
+    os.symlink(tmp_path / "real", tmp_path / "link")
+    if exists:
+        fitted("feat").save(tmp_path / "real")
+        with pytest.raises(DataError, match="already holds a model"):
+            fitted("lp").save(tmp_path / "link")
+    fitted("lp").save(tmp_path / "link", overwrite=exists)
+    assert (tmp_path / "link").is_symlink()
+    assert isinstance(pl.load(tmp_path / "link"), pl.LabelPropagation)
+    assert isinstance(pl.load(tmp_path / "real"), pl.LabelPropagation)
+    assert sorted(os.listdir(tmp_path)) == ["link", "real"]
+
+
+def test_modes_follow_the_umask_and_existing_files(tmp_path):
+    def modes():
+        paths = (tmp_path / "m", tmp_path / "m/model.json", tmp_path / "m/tensors.safetensors")
+        return [stat.S_IMODE(path.stat().st_mode) for path in paths]
+
+    before = os.umask(0o027)
+    try:
+        fitted("lp").save(tmp_path / "m")
+        assert modes() == [0o750, 0o640, 0o640]
+        (tmp_path / "m").chmod(0o700)
+        (tmp_path / "m/model.json").chmod(0o600)
+        fitted("lp").save(tmp_path / "m", overwrite=True)
+        assert modes() == [0o700, 0o600, 0o640]
+    finally:
+        os.umask(before)
+
+
+def test_an_open_model_outlives_its_replacement(saved):
+    """Nothing of the new model is mixed into what was opened before."""
+    opened = SavedModel(saved)
+    fitted("lp", y={0: "a", 1: "b"}).save(saved, overwrite=True)
+    assert opened.classes.tolist() == [0, 1, 2]
+    assert opened.probabilities.shape == (N, 3)
+    assert isinstance(opened.load(), pl.Feat)
+    assert SavedModel(saved).classes.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("file", ["model.json", "tensors.safetensors"])
+def test_an_unreadable_file_is_not_damaged(saved, monkeypatch, file):
+    opened = Path.open
+
+    def denied(path, *arguments, **options):
+        if path.name == file:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", denied)
+    with pytest.raises(DataError, match=f"{file}: cannot read the file: Permission denied"):
+        pl.load(saved)
 
 
 # ---- what can be wrong with a folder -----------------------------------------
@@ -249,8 +355,8 @@ def test_foreign_folders(tmp_path):
 
 
 def test_newer_format(saved):
-    change(saved, format_version=2, versions={"planetoid": "9.1.0"})
-    with pytest.raises(DataError, match=r"format version 2 \(written by planetoid 9.1.0\).*upgrade planetoid"):
+    change(saved, format_version=3, versions={"planetoid": "9.1.0"})
+    with pytest.raises(DataError, match=r"format version 3 \(written by planetoid 9.1.0\).*upgrade planetoid"):
         pl.load(saved)
 
 
@@ -286,9 +392,8 @@ def test_tensors_cut_short_or_changed(saved):
 
 
 def test_tensors_that_are_none(saved):
-    """With a checksum that fits: a folder that somebody made up."""
     (saved / "tensors.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00not json")
-    change(saved, tensors_sha256=sha256_of_file(saved / "tensors.safetensors"))
+    change(saved, files={"tensors.safetensors": sha256_of_file(saved / "tensors.safetensors")})
     with pytest.raises(DataError, match="is damaged"):
         pl.load(saved)
 
@@ -308,7 +413,9 @@ def test_tensors_that_are_none(saved):
         {"node_ids": {"kind": "range", "count": N + 1}},
         {"node_ids": {"kind": "pickle", "count": N}},
         {"node_ids": None},
-        {"format_version": "1"},
+        {"format_version": "2"},
+        {"files": None},
+        {"files": {}},
     ],
 )
 def test_entries_that_cannot_be(saved, entries):

@@ -66,5 +66,8 @@ def test_a_damaged_record_is_an_error(record, tmp_path, damage):
 def test_damaged_arrays_are_an_error(record, tmp_path):
     write_record(tmp_path, record)
     (tmp_path / "record.safetensors").write_bytes(b"short")
-    with pytest.raises(DataError, match="the record of the fit is damaged"):
+    with pytest.raises(DataError, match=r"record\.safetensors: the file is damaged: its checksum differs"):
+        read_record(tmp_path)
+    (tmp_path / "record.safetensors").unlink()
+    with pytest.raises(DataError, match=r"record\.safetensors is missing"):
         read_record(tmp_path)

@@ -56,14 +56,12 @@ def in_a_fork(work):
 
 
 def phase(folder):
-    """Return the progress in the last checkpoint, wherever the exchange of folders has left it."""
-    for name in ("current", "next", "previous"):
-        file = Path(folder, name, "progress.json")
-        try:
-            return json.loads(file.read_text())["training"]
-        except (OSError, ValueError):
-            continue
-    return {"pretrained": 0, "step": 0}
+    """Return the progress in the last checkpoint."""
+    nothing = {"pretrained": 0, "step": 0}
+    try:
+        return json.loads(Path(folder, "checkpoint.json").read_text())["training"] or nothing
+    except FileNotFoundError:
+        return nothing
 
 
 def wait(child, seconds):

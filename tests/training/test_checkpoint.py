@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,10 @@ import pytest
 import planetoid as pl
 from planetoid.errors import DataError
 from planetoid.training.callbacks import Callback, EarlyStopping
-from planetoid.training.checkpoint import Checkpoint
+from planetoid.training.checkpoint import DOCUMENT_NAME, LOCK_NAME, TENSORS_NAMES, Checkpoint, _locked
+from planetoid.utils.hashing import sha256_of_file
+from planetoid.utils.sealed import seal, unseal
+from planetoid.utils.temporary import temporary_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -197,47 +201,41 @@ def test_one_object_resumes_and_starts_anew(small, tmp_path):
     for _ in range(2):
         model.fit(small.X, small.y, graph=small.graph, validation=small.validation)
         assert_same(model, whole)
-        shutil.rmtree(tmp_path / "current")
+        shutil.rmtree(tmp_path)
 
 
-# ---- every state that a kill can leave the folders in --------------------------
+# ---- every state that a kill can leave the folder in ---------------------------
 
 
-def three_generations(small, tmp_path):
-    """Return folders with an older and a newer checkpoint of one training, and its result."""
+def copy_of(folder, where):
+    shutil.copytree(folder, where)
+    return where
+
+
+@pytest.mark.parametrize("other", ["absent", "begun", "whole"])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_states_between_two_checkpoints(small, tmp_path, other, hidden):
+    """The document names one file of tensors, the other one may be anything."""
     cut(small, tmp_path / "older", 4)
     cut(small, tmp_path / "newer", 14)
-    return tmp_path / "older/current", tmp_path / "newer/current", train(small)
-
-
-@pytest.mark.parametrize("next_", ["absent", "begun", "without mark", "complete"])
-@pytest.mark.parametrize("current", ["absent", "older"])
-@pytest.mark.parametrize("previous", ["absent", "half removed", "older"])
-def test_states_of_the_exchange(small, tmp_path, next_, current, previous):
-    older, newer, whole = three_generations(small, tmp_path)
-    folder = tmp_path / "cut"
-    folder.mkdir()
-    if previous != "absent":
-        shutil.copytree(older, folder / "previous")
-    if previous == "half removed":
-        (folder / "previous/progress.json").unlink()
-    if current == "older":
-        shutil.copytree(older, folder / "current")
-    if next_ != "absent":
-        shutil.copytree(newer, folder / "next")
-    if next_ in ("begun", "without mark"):
-        (folder / "next/complete").unlink()
-    if next_ == "begun":
-        (folder / "next/progress.json").unlink()
-        (folder / "next/state.safetensors").write_bytes((newer / "state.safetensors").read_bytes()[:100])
-    if current == "absent" and previous == "half removed" and next_ != "complete":
-        pytest.skip("cannot be: the last folder is removed only after the new one is in place")
-    assert_same(train(small, folder=folder), whole)
-    assert sorted(os.listdir(folder)) == ["current"]
+    folder = copy_of(tmp_path / "older", tmp_path / "cut")
+    (current,) = (name for name in TENSORS_NAMES if (folder / name).exists())
+    (following,) = set(TENSORS_NAMES) - {current}
+    newer = next((tmp_path / "newer").glob("*.safetensors")).read_bytes()
+    if other != "absent":
+        (folder / following).write_bytes(newer if other == "whole" else newer[:100])
+    if hidden:
+        with temporary_file(folder / DOCUMENT_NAME, 0o666) as path:
+            path.write_text("{")
+            (folder / "kept").write_bytes(path.read_bytes())
+        (folder / "kept").rename(path)  # what a killed process leaves behind
+    assert_same(train(small, folder=folder), train(small))
+    assert len(list(folder.glob("*.safetensors"))) == 1
+    assert not list(folder.glob(".*"))
 
 
 def test_no_folder_is_ever_without_a_checkpoint(small, tmp_path, monkeypatch):
-    """Between any two calls of the file system there is one to go on from."""
+    """Between any two steps of writing there is one to go on from."""
     from planetoid.training import checkpoint
 
     whole = train(small)
@@ -246,60 +244,158 @@ def test_no_folder_is_ever_without_a_checkpoint(small, tmp_path, monkeypatch):
 
     def watched(function):
         def call(*arguments, **options):
-            shutil.copytree(tmp_path / "at", tmp_path / f"copy{len(kept)}")
-            kept.append(tmp_path / f"copy{len(kept)}")
+            kept.append(copy_of(tmp_path / "at", tmp_path / f"copy{len(kept)}"))
             return function(*arguments, **options)
 
         return call
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.os, "rename", watched(os.rename))
-        patch.setattr(checkpoint.shutil, "rmtree", watched(shutil.rmtree))
-        patch.setattr(checkpoint, "_save", watched(checkpoint._save))
-        patch.setattr(checkpoint, "_write_text", watched(checkpoint._write_text))
-        cut(small, tmp_path / "at", 1)
+        for name in ("write_tensors", "sync_file", "sync_folder", "atomic_write"):
+            patch.setattr(checkpoint, name, watched(getattr(checkpoint, name)))
+        cut(small, tmp_path / "at", 2)
     assert len(kept) >= 7
     for folder in kept:
-        assert json.loads(next(folder.glob("*/progress.json")).read_text())["training"]["pretrained"] > 0
+        assert unseal((folder / DOCUMENT_NAME).read_bytes())["training"]["pretrained"] > 0
         assert_same(train(small, folder=folder), whole)
+
+
+def test_files_of_others_are_left_alone(small, tmp_path):
+    """Also those whose names checkpoints once used."""
+    for name in ("next", "previous", "current"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "thesis.txt").write_text("mine")
+    cut(small, tmp_path, 4)
+    train(small, folder=tmp_path)
+    assert [file.read_text() for file in sorted(tmp_path.glob("*/*"))] == ["mine"] * 3
+
+
+@pytest.mark.parametrize("name", ["checkpoint.json", *TENSORS_NAMES])
+def test_files_of_our_names_that_are_not_ours(small, tmp_path, name):
+    (tmp_path / name).write_text('{"mine": 1}')
+    with pytest.raises(DataError, match=r"is not a checkpoint of planetoid|is not part of a checkpoint"):
+        train(small, folder=tmp_path)
+    assert (tmp_path / name).read_text() == '{"mine": 1}'
+
+
+def test_a_second_training_is_refused_until_the_first_has_ended(small, tmp_path):
+    class Second(Callback):
+        refused = 0
+
+        def on_step_end(self, trainer):
+            if not self.refused:
+                self.refused = 1
+                with pytest.raises(DataError, match="another process is training with this checkpoint; wait for it"):
+                    train(small, folder=tmp_path)
+
+    second = Second()
+    first = train(small, folder=tmp_path, callbacks=[second])
+    assert second.refused
+    assert_same(train(small, folder=tmp_path), first)
+
+
+def test_the_lock_of_a_killed_process_is_no_obstacle(small, tmp_path):
+    child = os.fork()
+    if child == 0:
+        _locked(tmp_path / LOCK_NAME)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    train(small, folder=tmp_path)
+
+
+def test_a_full_disk_is_one_sentence(small, tmp_path, monkeypatch):
+    from safetensors import SafetensorError
+
+    def full(*_):
+        text = 'I/O error: Os { code: 28, kind: StorageFull, message: "No space left on device" }'
+        raise SafetensorError(text)
+
+    cut(small, tmp_path, 4)
+    monkeypatch.setattr("planetoid.io.tensor_files._save", full)
+    with pytest.raises(DataError, match="cannot write the checkpoint: No space left on device"):
+        train(small, folder=tmp_path)
+    monkeypatch.undo()
+    assert_same(train(small, folder=tmp_path), train(small))
 
 
 # ---- what a checkpoint is not taken for ----------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("progress.json", b"{"),
-        ("progress.json", b"\xff"),
-        ("state.safetensors", b""),
-        ("state.safetensors", b"\x00" * 40),
-        ("best.safetensors", b"short"),
-    ],
-)
-def test_damaged(small, tmp_path, file, content):
+def tensors_of(folder):
+    (file,) = folder.glob("*.safetensors")
+    return file
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 40, b"short"])
+def test_damaged_tensors(small, tmp_path, content):
     train(small, folder=tmp_path)
-    (tmp_path / "current" / file).write_bytes(content)
-    with pytest.raises(DataError, match=r"current: the checkpoint is damaged .*remove the folder"):
+    tensors_of(tmp_path).write_bytes(content)
+    with pytest.raises(DataError, match=r"safetensors: the checkpoint is damaged .*remove the folder"):
         train(small, folder=tmp_path)
+
+
+def test_a_damaged_document(small, tmp_path):
+    train(small, folder=tmp_path)
+    content = (tmp_path / DOCUMENT_NAME).read_bytes()
+    for damaged in (content[:-5], content.replace(b'"step": ', b'"step": 1', 1), content + b"\xff"):
+        (tmp_path / DOCUMENT_NAME).write_bytes(damaged)
+        with pytest.raises(DataError, match=r"checkpoint\.json: the checkpoint is damaged .*remove the folder"):
+            train(small, folder=tmp_path)
+
+
+def change(folder, **entries):
+    """Write other entries with a checksum that fits."""
+    document = unseal((folder / DOCUMENT_NAME).read_bytes())
+    (folder / DOCUMENT_NAME).write_bytes(seal(document | entries))
 
 
 def test_tensors_of_another_kind(small, tmp_path):
     from safetensors.numpy import save_file
 
     train(small, folder=tmp_path)
-    save_file({"loss.modules.x": np.zeros(3)}, tmp_path / "current/state.safetensors")
+    file = tensors_of(tmp_path)
+    save_file({"state.loss.modules.x": np.zeros(3)}, file)
+    change(tmp_path, tensors={file.name: sha256_of_file(file)})
     with pytest.raises(DataError, match="is damaged"):
         train(small, folder=tmp_path)
 
 
-@pytest.mark.parametrize("progress", ["[]", '{"step": 3}', '{"pretrained": 1, "step": "3"}'])
-def test_progress_of_another_kind(small, tmp_path, progress):
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"training": []},
+        {"training": {"step": 3}},
+        {"training": {"pretrained": 1, "step": "3"}},
+        {"tensors": {}},
+        {"tensors": None},
+        {"tensors": {"../elsewhere": "0"}},
+    ],
+)
+def test_documents_of_another_kind(small, tmp_path, entries):
     train(small, folder=tmp_path)
-    file = tmp_path / "current/progress.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"training": json.loads(progress)}))
+    change(tmp_path, **entries)
     with pytest.raises(DataError, match="is damaged"):
         train(small, folder=tmp_path)
+
+
+def test_an_unreadable_checkpoint_is_not_damaged(small, tmp_path, monkeypatch):
+    train(small, folder=tmp_path)
+    opened = Path.open
+
+    def denied(path, *arguments, **options):
+        if path.suffix == ".safetensors":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", denied)
+    with pytest.raises(DataError, match="cannot read the file: Permission denied"):
+        train(small, folder=tmp_path)
+
+
+def test_a_training_without_a_state_belongs_to_nobody(small, tmp_path):
+    """It was killed before its first checkpoint, so there is nothing to lose."""
+    with pytest.raises(StopHere):
+        train(small, folder=tmp_path, callbacks=[Cut(0)], every=1000)
+    train(small, folder=tmp_path, random_state=1)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 import traceback
@@ -17,6 +18,7 @@ from planetoid.cli.console import print_message
 from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
 from planetoid.errors import PlanetoidError
 from planetoid.utils.deferred import defer_module
+from planetoid.utils.syncing import NO_SYNC_VARIABLE
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -104,16 +106,24 @@ def _show_version(requested: bool) -> None:
 
 @app.callback()
 def planetoid(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback with errors.")] = False,  # noqa: ARG001
+    no_sync: Annotated[
+        bool,
+        typer.Option(
+            "--no-sync", help="Do not force files to disk: faster on slow disks, but a power failure may lose them."
+        ),
+    ] = False,
 ) -> None:
     """Label a graph from a handful of labels.
 
     Results go to stdout, messages to stderr. Exit codes: 0 success, 2 an error
     in data or options, 130 interrupted (143 by SIGTERM).
     """
+    if no_sync:
+        os.environ[NO_SYNC_VARIABLE] = "1"
 
 
 def _terminate(*_: object) -> NoReturn:
@@ -121,10 +131,11 @@ def _terminate(*_: object) -> NoReturn:
 
 
 def run() -> None:
-    """Entry point of the command; ``--debug`` is accepted anywhere."""
+    """Entry point of the command; ``--debug`` and ``--no-sync`` are accepted anywhere."""
     arguments = sys.argv[1:]
-    if "--debug" in arguments:
-        arguments = ["--debug", *(argument for argument in arguments if argument != "--debug")]
+    for option in ("--debug", "--no-sync"):
+        if option in arguments:
+            arguments = [option, *(argument for argument in arguments if argument != option)]
     signal.signal(signal.SIGTERM, _terminate)
     if {"fit", "report"} & set(arguments) and not HELP & set(arguments):
         defer_module("scipy.stats")  # imported by scikit-learn, which takes a second, and used by few methods

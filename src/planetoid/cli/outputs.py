@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from planetoid.errors import DataError
+from planetoid.utils.atomic import resolved
 
 __all__ = ["check_output_file", "check_writable", "make_output_folder"]
 
@@ -14,6 +15,8 @@ def check_output_file(path: Path, *, force: bool) -> None:
     """Raise ``DataError`` if a file cannot be written, or exists and may not be replaced."""
     if path.is_dir():
         raise DataError("--out must be a file, this is a folder", path=path)
+    if path.exists() and not path.is_file():
+        raise DataError("--out must be a file, this is a device or a pipe", path=path)
     if path.exists() and not force:
         raise DataError("the file exists; pass --force to replace it", path=path)
     check_writable(path)
@@ -21,7 +24,7 @@ def check_output_file(path: Path, *, force: bool) -> None:
 
 def check_writable(path: Path) -> None:
     """Raise ``DataError`` if nothing can be written at a path, whose folders need not exist yet."""
-    folder = path.absolute().parent
+    folder = resolved(path).parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():

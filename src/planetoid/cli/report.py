@@ -65,10 +65,11 @@ def report(
     """
     check_output_file(out, force=force)
     started = perf_counter()
+    from planetoid.io.model_files import read_consistently
     from planetoid.persistence import SavedModel, read_record
     from planetoid.report import write_report
 
-    saved, record = SavedModel(model), read_record(model)
+    saved, record = read_consistently(model, lambda: (SavedModel(model), read_record(model)))
     if record is None:
         print_message(
             f"{model} has no record of the fit, so the report has no training labels, accuracy or command; "

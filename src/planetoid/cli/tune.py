@@ -13,6 +13,7 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
 from planetoid.cli.options import AsJson, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.outputs import check_writable
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ def tune(
     splits: Annotated[int, typer.Option(min=1, help="Random splits per trial.")] = 3,
     journal: Annotated[
         Path | None,
-        typer.Option(help="File that records the trials; the same command resumes from it.", show_default=False),
+        typer.Option(
+            help="File that records the trials of one search; the same command resumes from it.",
+            show_default=False,
+        ),
     ] = None,
     new_nodes: NewNodes = False,
     train_share: TrainShare = None,
@@ -67,6 +71,8 @@ def tune(
     names = parse_methods(method)
     if len(names) != 1:
         raise ParameterError(f"--method {method}: tune takes one method")
+    if journal is not None:
+        check_writable(journal)
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
     with collect_warnings(quiet=quiet):
         data = options.read(quiet=quiet)

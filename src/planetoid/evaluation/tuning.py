@@ -15,12 +15,14 @@ import numpy.typing as npt
 
 from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
+from planetoid.evaluation.journal import DEFAULTS, Journal, Trial, open_journal
 from planetoid.evaluation.protocols import Protocol, run_once
 from planetoid.evaluation.results import Spread
 from planetoid.evaluation.workers import each
 from planetoid.parameters import Parameters
 from planetoid.registry import METHODS
 from planetoid.search_space import Categorical, Float, Int, Plain, SearchSpace, Start
+from planetoid.utils.hashing import sha256_of_arrays
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -32,16 +34,6 @@ __all__ = ["Trial", "Tuned", "hide_labels", "tune"]
 # Trials that are sampled before the first of them is scored, whatever the number of processes, so that the choice does
 # not depend on that number.
 BATCH = 8
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One set of parameters and its accuracy over the splits, or why it failed; number -1 are the defaults."""
-
-    number: int
-    parameters: dict[str, Plain]
-    score: Spread | None
-    failure: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,8 @@ def tune(
     jobs : int
         Processes; the choice does not depend on it.
     journal : path, optional
-        A file that records the trials, so that an interrupted search resumes.
+        A file that records the trials, so that an interrupted search resumes and ends with the same result. It
+        belongs to one search: with other data, splits, spaces or seeds it is refused.
     on_trial : callable, optional
         Called with each :class:`Trial`.
 
@@ -153,19 +146,24 @@ def tune(
                 parameter=name,
             )
     searched = {name: entry for name, entry in searched.items() if name not in fixed}
-    protocol, listed = protocol or Protocol(), list(seeds)
-    search = _Search(_Task(method, data, protocol, listed, fixed), searched, seed, journal)
-    first = search.try_defaults()
-    if first is not None and on_trial is not None:
-        on_trial(first)
-    while (left := trials - 1 - search.done) > 0:
-        for trial in search.run_batch(min(BATCH, left), jobs):
+    task = _Task(method, data, protocol or Protocol(), list(seeds), fixed)
+    with open_journal(journal, lambda: _fingerprint(task, searched, seed)) as ended:
+        search = _Search(task, searched, seed, ended)
+        for trial in search.run(trials, jobs):
             if on_trial is not None:
                 on_trial(trial)
-    parameters, score = search.best()
-    changed = {name: value for name, value in {**parameters, **fixed}.items() if defaults[name] != value}
+        best = search.best()
+    changed = {name: value for name, value in {**best.parameters, **fixed}.items() if defaults[name] != value}
+    assert best.score is not None
     return Tuned(
-        method, data.name, protocol.in_words(), changed, score, search.score_of_defaults(), search.done + 1, listed
+        method=method,
+        dataset=data.name,
+        protocol=task.protocol.in_words(),
+        parameters=changed,
+        score=best.score,
+        default=search.defaults.score,
+        trials=len(ended.trials),
+        seeds=task.seeds,
     )
 
 
@@ -194,37 +192,34 @@ def _score(task: _Task) -> list[float] | str:
     return [run.result.metrics["accuracy"] for run in runs]
 
 
+def _fingerprint(task: _Task, space: SearchSpace, seed: int) -> str:
+    """Return a digest of all that the scores depend on."""
+    data = task.data
+    parts = [task.method, task.protocol, task.seeds, sorted(task.parameters.items()), sorted(space.items()), seed]
+    arrays: list[npt.ArrayLike | None] = [data.y, data.graph.indptr, data.graph.indices, data.graph.weights]
+    if data.X is not None:
+        arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
+    if data.public is not None:
+        arrays += [data.public.train, data.public.val, data.public.test]
+    shapes = [None if array is None else np.shape(array) for array in arrays]
+    return sha256_of_arrays(arrays, repr([*parts, shapes]).encode())
+
+
 class _Search:
-    """An optuna study that is asked in batches."""
+    """An optuna study that is asked in batches.
 
-    study: optuna.Study
+    The study itself is not stored: with the same seed and the scores of the journal it comes to the same trials again,
+    so that a search that was interrupted ends as it would have without.
+    """
 
-    def __init__(self, task: _Task, space: SearchSpace, seed: int, journal: str | Path | None) -> None:
-        self.task, self.space = task, space
+    def __init__(self, task: _Task, space: SearchSpace, seed: int, journal: Journal) -> None:
+        self.task, self.space, self.journal = task, space, journal
         with _quiet_optuna() as library:
-            self.complete = library.trial.TrialState.COMPLETE
             self.failed = library.trial.TrialState.FAIL
-            storage = None
-            if journal is not None:
-                Path(journal).parent.mkdir(parents=True, exist_ok=True)
-                backend = library.storages.journal.JournalFileBackend(str(journal))
-                storage = library.storages.JournalStorage(backend)
-            name = f"{task.method} on {task.data.name}"
-            self.study = library.create_study(
-                study_name=name, direction="maximize", storage=storage, load_if_exists=True
-            )
-            for trial in self.study.get_trials(deepcopy=False):
-                if not trial.state.is_finished() and trial.number not in self._waiting():
-                    self.study.tell(trial.number, state=self.failed)  # its process ended before it did
-            self.study.sampler = library.samplers.TPESampler(
-                seed=seed + self.done, multivariate=True, constant_liar=True, n_startup_trials=12
-            )
-        if not self.study.get_trials(deepcopy=False):
-            for start in METHODS[task.method].search_starts:
-                self.study.enqueue_trial(self._from_start(start))
-
-    def _waiting(self) -> set[int]:
-        return {trial.number for trial in self.study.get_trials(deepcopy=False) if trial.state.name == "WAITING"}
+            sampler = library.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True, n_startup_trials=12)
+            self.study = library.create_study(direction="maximize", sampler=sampler)
+        for start in METHODS[task.method].search_starts:
+            self.study.enqueue_trial(self._from_start(start))
 
     def _from_start(self, start: Start) -> dict[str, Plain]:
         """Return ``start``, with defaults for the rest, moved into the space where it lies outside."""
@@ -238,56 +233,54 @@ class _Search:
                 inside[name] = type(entry.low)(min(max(value, entry.low), entry.high))
         return inside
 
-    @property
-    def done(self) -> int:
-        """Number of trials that have ended."""
-        return sum(trial.state.is_finished() for trial in self.study.get_trials(deepcopy=False))
+    def run(self, trials: int, jobs: int) -> Iterator[Trial]:
+        """Score the defaults, which the space may not contain, and sampled trials; yield those the journal had not."""
+        if self.journal.find(DEFAULTS, {}) is None:
+            trial = self.journal.add(DEFAULTS, {}, _score(self.task))
+            yield replace(trial, parameters=dict(self.task.parameters))
+        for first in range(0, trials - 1, BATCH):
+            yield from self._run_batch(min(BATCH, trials - 1 - first), jobs)
 
-    def try_defaults(self) -> Trial | None:
-        """Score the defaults, which the space may not contain, unless the journal has them."""
-        if "defaults" in self.study.user_attrs:
-            return None
-        answer = _score(self.task)
-        self.study.set_user_attr("defaults", answer)
-        failure = answer if isinstance(answer, str) else ""
-        return Trial(-1, dict(self.task.parameters), self.score_of_defaults(), failure)
-
-    def run_batch(self, count: int, jobs: int) -> Iterator[Trial]:
+    def _run_batch(self, count: int, jobs: int) -> Iterator[Trial]:
         """Sample this number of trials, then score them one after the other."""
         with _quiet_optuna():
             asked = [self.study.ask() for _ in range(count)]
             chosen = [{name: _suggest(trial, name, entry) for name, entry in self.space.items()} for trial in asked]
-        tasks = [self.task._replace(parameters={**parameters, **self.task.parameters}) for parameters in chosen]
-        for trial, parameters, answer in zip(asked, chosen, each(_score, tasks, jobs), strict=True):
+        known = [self.journal.find(trial.number, chosen[k]) for k, trial in enumerate(asked)]
+        tasks = [
+            self.task._replace(parameters={**chosen[k], **self.task.parameters})
+            for k in range(count)
+            if known[k] is None
+        ]
+        answers = each(_score, tasks, jobs)
+        for trial, parameters, found in zip(asked, chosen, known, strict=True):
+            answer = next(answers) if found is None else found
+            ended = self.journal.add(trial.number, parameters, answer) if found is None else None
             if isinstance(answer, str):
                 self.study.tell(trial, state=self.failed)
-                yield Trial(trial.number, parameters, None, answer)
             else:
-                trial.set_user_attr("accuracies", answer)
                 self.study.tell(trial, float(np.mean(answer)))
-                yield Trial(trial.number, parameters, Spread.of(answer))
+            if ended is not None:
+                yield ended
+        next(answers, None)  # ends the processes
 
-    def best(self) -> tuple[dict[str, Plain], Spread]:
-        """Return the parameters of the best trial and their score."""
-        ended = [trial for trial in self.study.get_trials(deepcopy=False) if trial.state == self.complete]
-        default = self.score_of_defaults()
-        if not ended and default is None:
+    def best(self) -> Trial:
+        """Return the best trial, the defaults if none is better."""
+        ended = [trial for trial in self.journal.trials if trial.score is not None]
+        if not ended:
             raise DataError(f"every trial of {self.task.method} failed", hint="fit it once to see why")
-        best = max(ended, key=_accuracy, default=None)
-        if best is None or (default is not None and default.mean >= _accuracy(best)):
-            assert default is not None
-            return {}, default
-        return dict(best.params), Spread.of(best.user_attrs["accuracies"])
+        ended.sort(key=lambda trial: trial.number != DEFAULTS)
+        return max(ended, key=_accuracy)
 
-    def score_of_defaults(self) -> Spread | None:
-        """Return the score of the defaults, ``None`` if they failed."""
-        answer = self.study.user_attrs["defaults"]
-        return None if isinstance(answer, str) else Spread.of(answer)
+    @property
+    def defaults(self) -> Trial:
+        """The trial of the defaults."""
+        return next(trial for trial in self.journal.trials if trial.number == DEFAULTS)
 
 
-def _accuracy(trial: optuna.trial.FrozenTrial) -> float:
-    assert trial.value is not None  # of a completed trial
-    return trial.value
+def _accuracy(trial: Trial) -> float:
+    assert trial.score is not None
+    return trial.score.mean
 
 
 def _suggest(trial: optuna.Trial, name: str, entry: Float | Int | Categorical) -> Plain:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planetoid.errors import DataError, Fix, PlanetoidError
-from planetoid.io.model_files import read_ids, read_tensors
+from planetoid.io.model_files import read_ids
 from planetoid.parameters import Parameters
 from planetoid.persistence.saved_model import SavedModel
 from planetoid.registry import METHODS
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from planetoid.estimator import GraphClassifier
 
-__all__ = ["load"]
+__all__ = ["load", "restore"]
 
 
 def load(path: str | Path, **overrides: object) -> GraphClassifier:
@@ -45,7 +45,11 @@ def load(path: str | Path, **overrides: object) -> GraphClassifier:
     ...     pl.load(f"{folder}/model").predict([[0.9, 0.2]]).tolist()
     ['fruit']
     """
-    saved = SavedModel(path)
+    return restore(SavedModel(path), **overrides)
+
+
+def restore(saved: SavedModel, **overrides: object) -> GraphClassifier:
+    """Return the model of an opened folder, with some parameters replaced."""
     model = METHODS[saved.method.name]()
     _check_overrides(saved, type(model), overrides)
     try:
@@ -54,7 +58,7 @@ def load(path: str | Path, **overrides: object) -> GraphClassifier:
         raise DataError(f"cannot load the model: {error}", path=saved.path) from None
     model.set_params(**overrides)
     try:
-        tensors = read_tensors(saved.path, saved.document)
+        tensors = saved.tensors()
         model.node_ids_ = read_ids(saved.path, saved.document, tensors)
         model.classes_ = saved.classes
         features = saved.document["features"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError
+from planetoid.io.model_files import RECORD_NAMES
+from planetoid.io.tensor_files import TensorFile, write_tensors
 from planetoid.utils.atomic import atomic_write
+from planetoid.utils.hashing import sha256_of_file
+from planetoid.utils.sealed import seal, unseal
+from planetoid.utils.syncing import sync_file
 from planetoid.utils.versions import package_versions
 
 if TYPE_CHECKING:
@@ -21,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FitRecord", "read_record", "write_record"]
 
-JSON_NAME, ARRAYS_NAME = "record.json", "record.safetensors"
+JSON_NAME, ARRAYS_NAME = RECORD_NAMES
+FORMAT, FORMAT_VERSION = "planetoid record", 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,33 +108,41 @@ _ARRAYS = {"y": np.int32, "validation": np.int32, "indptr": np.int64, "indices":
 
 
 def write_record(folder: str | Path, record: FitRecord) -> None:
-    """Write a record into a model's folder, beside ``model.json``."""
-    from safetensors.numpy import save_file
-
+    """Write a record into a model's folder, beside ``model.json``; ``record.json`` has the checksums of both files."""
     arrays = {
         name: np.ascontiguousarray(getattr(record, name), dtype=kind)
         for name, kind in _ARRAYS.items()
         if getattr(record, name) is not None
     }
     plain = {name: value for name, value in asdict(record).items() if name not in _ARRAYS}
-    with atomic_write(Path(folder) / ARRAYS_NAME) as temporary:
-        save_file(arrays, temporary)
+    path = Path(folder) / ARRAYS_NAME
+    try:
+        write_tensors(path, arrays)
+        sync_file(path)
+    except OSError as error:
+        raise DataError(f"cannot write the file: {error.strerror or error}", path=path) from None
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "arrays_sha256": sha256_of_file(path)}
     with atomic_write(Path(folder) / JSON_NAME) as temporary:
-        temporary.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_bytes(seal(header | plain, indent=1))
 
 
 def read_record(folder: str | Path) -> FitRecord | None:
     """Return the record in a model's folder, ``None`` if there is none."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    json_path, arrays_path = Path(folder) / JSON_NAME, Path(folder) / ARRAYS_NAME
-    if not json_path.is_file() or not arrays_path.is_file():
-        return None
+    path = Path(folder) / JSON_NAME
     try:
-        plain: dict[str, Any] = json.loads(json_path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise DataError(f"cannot read the file: {error.strerror or error}", path=path) from None
+    try:
+        plain = unseal(content)
+        if (plain.pop("format"), plain.pop("format_version")) != (FORMAT, FORMAT_VERSION):
+            raise ValueError("it has another format")
+        arrays: dict[str, Any] = TensorFile(Path(folder) / ARRAYS_NAME, plain.pop("arrays_sha256")).read()
         plain["facts"] = [(str(name), str(text)) for name, text in plain["facts"]]
-        arrays: dict[str, Any] = load_file(arrays_path)
         return FitRecord(**arrays, **plain)
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    except DataError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"the record of the fit is damaged ({error})", path=folder) from None

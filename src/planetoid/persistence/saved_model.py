@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.errors import DataError
-from planetoid.io.model_files import Document, Tensors, read_document, read_ids, read_tensors
+from planetoid.io.model_files import Document, Tensors, open_tensors, read_consistently, read_document, read_ids
 from planetoid.registry import CLASSES, MethodInfo
 
 if TYPE_CHECKING:
     from planetoid.estimator import GraphClassifier
     from planetoid.ids import NodeIds
+    from planetoid.io.tensor_files import TensorFile
 
 __all__ = ["SavedModel"]
 
@@ -24,7 +25,8 @@ class SavedModel:
     """A model in its folder: what it is, and the arrays it was saved with.
 
     Class probabilities and embeddings of the fitted nodes are part of a saved model, so that they can be read without
-    the classes that computed them; :meth:`load` gives the whole model, which predicts new rows.
+    the classes that computed them; :meth:`load` gives the whole model, which predicts new rows. The files are opened
+    and verified at once: if another process replaces the model, this object still has the one that it was made from.
 
     Parameters
     ----------
@@ -54,13 +56,17 @@ class SavedModel:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.document: Document = read_document(self.path)
+        self.document: Document
+        self.document, self._tensors = read_consistently(self.path, self._open)
         name = self.document.get("class")
         if not isinstance(name, str) or name not in CLASSES:
             raise DataError(f"the model has the class {name!r}, which this planetoid does not have", path=self.path)
         self.class_name: str = name
         self.method: MethodInfo = CLASSES[name]
-        self._verified = False
+
+    def _open(self) -> tuple[Document, TensorFile]:
+        document = read_document(self.path)
+        return document, open_tensors(self.path, document)
 
     @cached_property
     def classes(self) -> npt.NDArray[Any]:
@@ -108,11 +114,15 @@ class SavedModel:
         labels: npt.NDArray[Any] = self.classes[self.probabilities.argmax(axis=1)]
         return labels
 
+    def tensors(self) -> Tensors:
+        """Return all arrays by name, those of the node ids included."""
+        return self._tensors.read()
+
     def load(self, **overrides: object) -> GraphClassifier:
         """Return the whole model; see :func:`planetoid.load`."""
-        from planetoid.persistence.loading import load
+        from planetoid.persistence.loading import restore
 
-        return load(self.path, **overrides)
+        return restore(self, **overrides)
 
     def _features(self) -> Document | None:
         features = self.document.get("features")
@@ -121,9 +131,7 @@ class SavedModel:
         return features
 
     def _read(self, prefix: str) -> Tensors:
-        """Read some tensors; the checksum of the file is compared the first time."""
-        tensors = read_tensors(self.path, self.document, prefix, verify=not self._verified)
-        self._verified = True
+        tensors = self._tensors.read(prefix)
         if not tensors and not prefix.startswith("node_ids"):  # row numbers need no tensor
             raise self._damaged(f"tensors.safetensors has no {prefix}")
         return tensors

@@ -179,6 +179,8 @@ def _check_target(target: Path, overwrite: bool) -> None:
         raise DataError(
             "the path of the report is a folder", hint=f"name a file, such as {target / 'report.html'}", path=target
         )
+    if target.exists() and not target.is_file():
+        raise DataError("the path of the report is a device or a pipe", hint="name a file", path=target)
     if target.exists() and not overwrite:
         raise DataError("the file exists already", hint="pass overwrite=True to replace it", path=target)
 

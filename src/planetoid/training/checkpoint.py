@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from planetoid.errors import DataError
+from planetoid.io.tensor_files import TensorFile, are_arrays, write_tensors
 from planetoid.parameters import Constraints, Real
 from planetoid.training.callbacks import Callback
-from planetoid.utils.atomic import sync_file
+from planetoid.training.loss import with_prefix, without_prefix
+from planetoid.utils.atomic import atomic_write
+from planetoid.utils.hashing import sha256_of_file
+from planetoid.utils.locks import try_lock
+from planetoid.utils.sealed import seal, unseal
+from planetoid.utils.syncing import make_folder, sync_file, sync_folder
+from planetoid.utils.temporary import remove_abandoned
 
 if TYPE_CHECKING:
     from planetoid.training.loss import Tensors
@@ -23,7 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Checkpoint"]
 
-VERSION = 1
+FORMAT, FORMAT_VERSION = "planetoid checkpoint", 2
+DOCUMENT_NAME, LOCK_NAME = "checkpoint.json", "checkpoint.lock"
+# The next state is written beside the current one; then the document changes from one to the other in one step.
+TENSORS_NAMES = ("checkpoint-a.safetensors", "checkpoint-b.safetensors")
+STATE, BEST = "state.", "best."
 
 
 @dataclass
@@ -31,12 +39,13 @@ class Checkpoint(Callback):
     """Keep a checkpoint in a folder; the same ``fit`` resumes from it after an interruption, with the same result.
 
     A checkpoint belongs to one call: its fingerprint covers the data and every parameter that changes the result. The
-    checkpoint of another call is refused, so that nothing is ever continued by mistake.
+    checkpoint of another call is refused, so that nothing is ever continued by mistake, and so is a folder that another
+    process is training with. Only files called ``checkpoint*`` are written, and none that was there before.
 
     Parameters
     ----------
     path : path
-        The folder; ``current/`` in it is replaced as a whole.
+        The folder.
     every : float
         Seconds between two writes; 0 writes after every step.
 
@@ -51,118 +60,145 @@ class Checkpoint(Callback):
     every: float = 30.0
     _written: float = field(default=0.0, init=False, repr=False, compare=False)  # when, in seconds
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
+    _current: str | None = field(default=None, init=False, repr=False, compare=False)  # file of the last state
+    _lock: int | None = field(default=None, init=False, repr=False, compare=False)
 
     constraints: ClassVar[Constraints] = {"path": (str, Path), "every": Real(0)}
 
     def on_train_begin(self, trainer: Trainer) -> None:
-        self._written, self._fingerprint = time.monotonic(), trainer.fingerprint()
-        self._finish_exchange()
-        folder = Path(self.path) / "current"
-        if folder.is_dir():
-            self._resume(trainer, folder)
+        self._written, self._fingerprint, self._current = time.monotonic(), trainer.fingerprint(), None
+        folder = Path(self.path)
+        try:
+            make_folder(folder)
+            self._lock = _locked(folder / LOCK_NAME)
+        except OSError as error:
+            raise _not_written(self.path, error) from None
+        try:
+            for name in (DOCUMENT_NAME, *TENSORS_NAMES):
+                remove_abandoned(folder / name)
+            document = self._read_document(folder)
+            if document is None:
+                self._check_names(folder)
+            if document is None or document["training"] is None:
+                self._write_document(folder, {}, None)  # from now on, the names of our files are ours
+            else:
+                self._resume(trainer, folder, document)
+        except BaseException:
+            self._unlock()
+            raise
 
     def on_step_end(self, trainer: Trainer) -> None:
         if trainer.finished or time.monotonic() - self._written >= self.every:
             self.write(trainer)
             self._written = time.monotonic()
 
-    def _resume(self, trainer: Trainer, folder: Path) -> None:
-        from safetensors import SafetensorError
+    def on_train_end(self, trainer: Trainer) -> None:
+        self._unlock()
 
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    # ---- reading --------------------------------------------------------------
+
+    def _read_document(self, folder: Path) -> dict[str, Any] | None:
+        """Return what ``checkpoint.json`` says, ``None`` if there is none."""
+        file = folder / DOCUMENT_NAME
         try:
-            document = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-            as_arrays = _are_arrays(trainer.state())
-            state = _load(folder / "state.safetensors", as_arrays)
-            best = folder / "best.safetensors"
-            snapshot = _load(best, as_arrays) if best.exists() else None
-        except (OSError, ValueError, SafetensorError) as error:
-            raise _damaged(folder, error) from None
-        identity = (document.get("version"), document.get("fingerprint")) if isinstance(document, dict) else None
-        if identity != (VERSION, self._fingerprint):
+            content = file.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise DataError(f"cannot read the checkpoint: {error.strerror or error}", path=file) from None
+        if f'"format": "{FORMAT}"'.encode() not in content[:200]:
+            raise DataError("the file is not a checkpoint of planetoid", path=file, hint="choose another folder")
+        try:
+            document = unseal(content)
+            training = document["format_version"], document["fingerprint"]
+            if document["training"] is not None and list(document["tensors"]) not in [[name] for name in TENSORS_NAMES]:
+                raise ValueError("it names no file of tensors")
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(file, error) from None
+        if document["training"] is not None and training != (FORMAT_VERSION, self._fingerprint):
             raise DataError(
                 "the checkpoint belongs to another training (other data, parameters or version)",
                 hint="choose another folder, or remove this one to start anew",
                 path=folder,
             )
+        return document
+
+    def _check_names(self, folder: Path) -> None:
+        """Raise ``DataError`` if somebody else has files of our names."""
+        for name in TENSORS_NAMES:
+            if os.path.lexists(folder / name):
+                raise DataError("the file exists and is not part of a checkpoint", path=folder / name)
+
+    def _resume(self, trainer: Trainer, folder: Path, document: dict[str, Any]) -> None:
+        ((name, sha256),) = document["tensors"].items()
+        file = folder / name
         try:
-            trainer.resume(document["training"], state, snapshot)
+            found: Tensors = TensorFile(file, sha256, as_torch=not are_arrays(trainer.state())).read()
+        except DataError as error:
+            if error.message.startswith("cannot read"):
+                raise
+            raise _damaged(file, error.message) from None
+        best = without_prefix(BEST, found)
+        try:
+            trainer.resume(document["training"], without_prefix(STATE, found), best or None)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise _damaged(folder, error) from None
+        self._current = name
+
+    # ---- writing --------------------------------------------------------------
 
     def write(self, trainer: Trainer) -> None:
-        """Write a checkpoint beside the current one and exchange the two."""
-        following, current, previous = self._folders()
+        """Write a checkpoint beside the current one, and then name it in ``checkpoint.json``."""
+        folder, before = Path(self.path), self._current
+        name = next(name for name in TENSORS_NAMES if name != before)
+        tensors = with_prefix(STATE, trainer.state())
+        if trainer.snapshot is not None:
+            tensors |= with_prefix(BEST, trainer.snapshot)
         try:
-            shutil.rmtree(following, ignore_errors=True)
-            following.mkdir(parents=True)
-            _save(trainer.state(), following / "state.safetensors")
-            if trainer.snapshot is not None:
-                _save(trainer.snapshot, following / "best.safetensors")
-            document = {"version": VERSION, "fingerprint": self._fingerprint, "training": trainer.progress()}
-            _write_text(following / "progress.json", json.dumps(document))
-            (following / "complete").touch()
-            shutil.rmtree(previous, ignore_errors=True)
-            if current.exists():
-                os.rename(current, previous)
-            os.rename(following, current)
-            shutil.rmtree(previous, ignore_errors=True)
+            write_tensors(folder / name, tensors)
+            sync_file(folder / name)
+            sync_folder(folder)
+            self._write_document(folder, {name: sha256_of_file(folder / name)}, trainer.progress())
+            self._current = name
         except OSError as error:
-            raise DataError(f"cannot write the checkpoint: {error.strerror or error}", path=self.path) from None
+            raise _not_written(self.path, error) from None
+        if before is not None:
+            with suppress(OSError):  # the next write replaces it anyway
+                (folder / before).unlink()
 
-    def _finish_exchange(self) -> None:
-        """Complete or undo an exchange that was interrupted between its two renames."""
-        following, current, previous = self._folders()
-        if not current.exists():
-            if (following / "complete").exists():
-                os.rename(following, current)
-            elif previous.exists():
-                os.rename(previous, current)
-
-    def _folders(self) -> tuple[Path, Path, Path]:
-        folder = Path(self.path)
-        return folder / "next", folder / "current", folder / "previous"
-
-
-def _damaged(folder: Path, error: Exception) -> DataError:
-    return DataError(f"the checkpoint is damaged ({error})", hint="remove the folder to start anew", path=folder)
+    def _write_document(self, folder: Path, tensors: dict[str, str], training: object) -> None:
+        document = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "fingerprint": self._fingerprint,
+            "tensors": tensors,
+            "training": training,
+        }
+        with atomic_write(folder / DOCUMENT_NAME) as temporary:
+            temporary.write_bytes(seal(document))
 
 
-def _are_arrays(tensors: Tensors) -> bool:
-    """Tell whether a training's state is NumPy arrays, which are read and written without torch."""
-    return all(isinstance(value, np.ndarray) for value in tensors.values())
+def _locked(path: Path) -> int:
+    """Return a locked handle of a file that exists for nothing else."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    if try_lock(handle):
+        return handle
+    os.close(handle)
+    raise DataError(
+        "another process is training with this checkpoint",
+        path=path.parent,
+        hint="wait for it, or choose another folder",
+    )
 
 
-def _load(path: Path, as_arrays: bool) -> Tensors:
-    if as_arrays:
-        from safetensors.numpy import load_file as load_arrays
-
-        return load_arrays(path)  # type: ignore[return-value]
-    from safetensors.torch import load_file
-
-    return load_file(path)
+def _not_written(path: str | Path, error: OSError) -> DataError:
+    return DataError(f"cannot write the checkpoint: {error.strerror or error}", path=path)
 
 
-def _save(tensors: Tensors, path: Path) -> None:
-    if _are_arrays(tensors):
-        from safetensors.numpy import save_file as save_arrays
-
-        save_arrays(tensors, path)  # type: ignore[arg-type]
-        sync_file(path)
-        return
-    from safetensors.torch import save_file
-
-    seen: set[int] = set()
-    written = {}
-    for name, value in tensors.items():
-        plain = value.detach().contiguous().cpu()
-        if plain.data_ptr() in seen:  # weights that a user's encoder has tied together
-            plain = plain.clone()
-        seen.add(plain.data_ptr())
-        written[name] = plain
-    save_file(written, path)
-    sync_file(path)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-    sync_file(path)
+def _damaged(path: Path, error: Exception | str) -> DataError:
+    return DataError(f"the checkpoint is damaged ({error})", hint="remove the folder to start anew", path=path)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["sha256_of_arrays", "sha256_of_file"]
+__all__ = ["sha256_of_arrays", "sha256_of_file", "sha256_of_stream"]
 
 CHUNK = 1 << 20  # bytes
 
@@ -22,10 +23,15 @@ def sha256_of_file(path: str | Path) -> str:
     ...     sha256_of_file(file.name)[:16]
     'e3b0c44298fc1c14'
     """
-    digest = hashlib.sha256()
     with Path(path).open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
+        return sha256_of_stream(file)
+
+
+def sha256_of_stream(file: BinaryIO) -> str:
+    """Return the SHA-256 of what is left in an open file, in hexadecimal."""
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK):
+        digest.update(chunk)
     return digest.hexdigest()
 
 

@@ -1,0 +1,36 @@
+"""Locks that the operating system releases when their process ends, however it ends."""
+
+from __future__ import annotations
+
+import errno
+import sys
+
+__all__ = ["try_lock"]
+
+# How file systems (some network mounts) say that they have no locks.
+_NOT_SUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EINVAL}
+
+
+def try_lock(handle: int) -> bool:
+    """Lock an open file or folder for this process; return ``False`` if another one has it.
+
+    The lock is released when the handle is closed or the process ends; a process that is killed leaves none behind.
+    On Windows and where the file system has no locks, nothing is locked and the answer is ``True``.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file, open(file.name) as again:
+    ...     try_lock(file.fileno()), try_lock(again.fileno())
+    (True, False)
+    """
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NOT_SUPPORTED:
+            raise
+    return True
