@@ -128,5 +128,5 @@ def test_one_class_is_not_enough(files, tmp_path, invoke):
 
 
 def test_edges_or_features_are_required(files, refused):
-    assert "pass --edges, --features or both" in refused("check", "--labels", files.labels)
+    assert "pass --edges, --nodes or --features" in refused("check", "--labels", files.labels)
     assert "nowhere.csv" in refused("fit", "--edges", "nowhere.csv", "--labels", files.labels)

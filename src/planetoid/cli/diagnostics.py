@@ -31,8 +31,8 @@ OPTIONS = {
 }
 SAME_NAME = (
     *ROLES,
-    *("features_format", "header", "id_column", "ignore", "label_column", "method", "nodes", "preset"),
-    *("source_column", "target_column", "weight_column"),
+    *("categorical", "decimal", "features_format", "header", "id_column", "ignore", "label_column", "method"),
+    *("preset", "query", "source_column", "target_column", "text_columns", "unlabelled", "weight_column"),
 )
 FLAGS = ("overwrite",)
 PLACEHOLDERS = {"format": "FORMAT"}

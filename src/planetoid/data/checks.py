@@ -127,9 +127,9 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
     """Return features as float32, with column names and row ids if ``X`` is a DataFrame."""
     names = row_ids = None
     values: Any = X
-    if hasattr(values, "to_pandas"):  # polars and Arrow tables
-        values = values.to_pandas()
-    if hasattr(values, "columns") and hasattr(values, "index"):
+    if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "index"):  # Polars, Arrow and others
+        names, values = _arrow_numbers(values)
+    elif hasattr(values, "columns") and hasattr(values, "index"):
         row_ids = _row_ids(values)
         names = np.asarray([str(name) for name in values.columns], dtype=object)
         for name, kind in values.dtypes.items():
@@ -149,6 +149,16 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
             hint="replace it, or make the whole row zero if the node has no features",
         )
     return CheckedFeatures(features, names, row_ids)
+
+
+def _arrow_numbers(X: Any) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float32]]:
+    """Return the column names and the numbers of a Polars or Arrow table."""
+    from planetoid.io.memory import to_arrow
+    from planetoid.io.typed_table import ArrowTable
+
+    table = ArrowTable(to_arrow(X))
+    batches = table.batches([], range(len(table.names)))
+    return np.array(table.names, dtype=object), np.concatenate([batch.numbers for batch in batches])
 
 
 def _sparse_float32(X: Any) -> sparse.csr_array:

@@ -31,7 +31,7 @@ def find_issues(data: Dataset, counts: DatasetCounts) -> list[str]:
 
 def _of_graph(data: Dataset, counts: DatasetCounts) -> list[str]:
     sentences = []
-    features = data.source("features")
+    features = data.source("features") or data.source("nodes")
     isolated = counts.isolated - (features.n_without_edge if features else 0)  # reading them gave a warning
     if data.source("edges") is not None and isolated > 0:
         sentences.append(f"{_have(isolated)} no edge to another node: {NO_GRAPH}.")

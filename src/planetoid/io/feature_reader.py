@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError, Fix
 from planetoid.io.column_roles import column_number, feature_columns, find_id_column
-from planetoid.io.table import Records, Table
+from planetoid.io.table import Records, Table, TableOptions
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import TypeAlias
 
     import pyarrow as pa
@@ -36,7 +35,14 @@ class FeatureOptions:
     n_features: int | None = None
     header: bool | None = None
     separator: str | None = None
+    decimal: str | None = None
+    query: str | None = None
     format: str | None = None
+
+    def of_table(self, implied_header: bool | None) -> TableOptions:
+        """Return how the table is written; ``implied_header`` is what the choice of columns says about its header."""
+        header = implied_header if self.header is None else self.header
+        return TableOptions(header, self.separator, self.decimal, self.query)
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,6 @@ class FeatureReader(Records, ABC):
         Whether the ids come from text, so that what looks like an integer is one.
     """
 
-    path: Path
     n_features: int
     names: tuple[str, ...] | None = None
     ids_are_text: bool = False
