@@ -127,9 +127,12 @@ class NodeTable:
         left_out = {self.table.names[k]: "it looks like the index of a pandas table" for k in self._index}
         # In the order of the nodes, so that the order of the rows in the file changes no sum.
         order = np.argsort(nodes.rows(self.ids.to_arrow()), kind="stable")
+        columns = raw_columns(self.table, self._columns)
+        if (np.diff(order) < 0).any():
+            columns = {name: values.take(order) for name, values in columns.items()}
         try:
             preparation, X = Preparation.fit(
-                {name: values.take(order) for name, values in raw_columns(self.table, self._columns).items()},
+                columns,
                 self.options,
                 decimal=self.table.decimal,
                 left_out=left_out,

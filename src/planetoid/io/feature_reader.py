@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError, Fix
 from planetoid.io.column_roles import column_number, feature_columns, find_id_column
-from planetoid.io.table import Records, Table, TableOptions
+from planetoid.io.table import Batch, Records, Table, TableOptions
+from planetoid.io.typed_table import SparseBatch, TypedTable
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     Matrix: TypeAlias = npt.NDArray[np.float32] | sparse.csr_array
+
+WIDE = 256  # columns from which a table that is mostly zero is read as a sparse matrix
 
 __all__ = ["FeatureBlock", "FeatureOptions", "FeatureReader", "TableFeatures"]
 
@@ -77,6 +80,10 @@ class FeatureReader(Records, ABC):
     def blocks(self) -> Iterator[FeatureBlock]:
         """Read the rows in the order of the file."""
 
+    def sparse_blocks(self) -> Iterator[FeatureBlock] | None:
+        """Read dense rows that are mostly zero as sparse blocks; ``None`` if that does not apply."""
+        return None
+
 
 class TableFeatures(FeatureReader):
     """A table with a column of ids and one column per feature."""
@@ -101,6 +108,17 @@ class TableFeatures(FeatureReader):
         for batch in self.table.batches([self._id], self._columns):
             self.table.check_ids(batch, [self._id])
             yield FeatureBlock(batch.first_row, batch.numbers, batch.texts[0])
+
+    def sparse_blocks(self) -> Iterator[FeatureBlock] | None:
+        if self.n_features < WIDE or not isinstance(self.table, TypedTable):
+            return None
+        batches = self.table.sparse_batches(self._id, self._columns)
+        return None if batches is None else self._checked(batches)
+
+    def _checked(self, batches: Iterator[SparseBatch]) -> Iterator[FeatureBlock]:
+        for batch in batches:
+            self.table.check_ids(Batch(batch.first_row, [batch.ids], np.empty((0, 0), np.float32)), [self._id])
+            yield FeatureBlock(batch.first_row, batch.X, batch.ids)
 
     def line(self, row: int) -> int | None:
         return self.table.line(row)

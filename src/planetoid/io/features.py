@@ -91,7 +91,7 @@ def read_features(
         query=query,
         format=format,
     )
-    return blocks.table() if graph is None else blocks.aligned(graph_ids(graph))
+    return (blocks.table() if graph is None else blocks.aligned(graph_ids(graph))).as_dense()
 
 
 def read_feature_blocks(

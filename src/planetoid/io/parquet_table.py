@@ -16,6 +16,8 @@ from planetoid.io.typed_table import TypedTable, first_line, no_rows
 
 __all__ = ["ParquetTable"]
 
+BUFFER_BYTES = 2**16  # of each column: a table may have many
+
 
 class ParquetTable(TypedTable):
     """A Parquet file; its rows are counted from 0."""
@@ -23,7 +25,7 @@ class ParquetTable(TypedTable):
     def __init__(self, path: Path, options: TableOptions) -> None:
         check_file(path)
         try:
-            self._file = pq.ParquetFile(local_file(path), pre_buffer=False, buffer_size=2**20)
+            self._file = pq.ParquetFile(local_file(path), pre_buffer=False, buffer_size=BUFFER_BYTES)
         except (pa.ArrowInvalid, OSError) as error:
             raise DataError(f"the file is not valid Parquet: {first_line(error)}", path=path) from None
         super().__init__(path, self._file.schema_arrow)
@@ -31,4 +33,6 @@ class ParquetTable(TypedTable):
             raise no_rows(self)
 
     def pieces(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        yield from self._file.iter_batches(batch_size=rows, columns=list(names), use_threads=False)
+        everything = set(names) == set(self.names)  # then the file need not look for each of them
+        columns = None if everything else list(names)
+        yield from self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False)

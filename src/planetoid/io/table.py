@@ -163,12 +163,16 @@ class Table(Records, ABC):
         wrong = ~np.isfinite(numbers)
         if wrong.any():
             row, k = (int(index) for index in np.argwhere(wrong.T)[0])
-            cell = self.cell(first_row + row, columns[k])
-            raise self.error(
-                f"{cell} is not a finite number" if cell else "the cell is empty",
-                first_row + row,
-                column=self.column_name(columns[k]),
-                ids=[text[row].as_py() for text in texts],
-                hint=None if cell else "a number is required",
-            )
+            raise self.not_finite(first_row + row, columns[k], [text[row].as_py() for text in texts])
         return np.transpose(numbers)
+
+    def not_finite(self, row: int, column: int, ids: Sequence[Hashable]) -> DataError:
+        """Return the error that a cell is empty, NaN or infinite."""
+        cell = self.cell(row, column)
+        return self.error(
+            f"{cell} is not a finite number" if cell else "the cell is empty",
+            row,
+            column=self.column_name(column),
+            ids=ids,
+            hint=None if cell else "a number is required",
+        )

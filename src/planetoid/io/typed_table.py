@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
+from scipy import sparse
 
 from planetoid.errors import DataError
+from planetoid.io.sparse_columns import NotFinite, is_mostly_zero, sparse_columns
 from planetoid.io.table import Batch, Table
 
 __all__ = ["ArrowTable", "TypedTable", "first_line"]
 
 BATCH_ROWS = 2**16
 BATCH_CELLS = 2**22
+LEAST_ROWS = 2048  # a piece costs a little for each of its columns, however few its rows
+
+
+class SparseBatch(NamedTuple):
+    """Some records of a table: a column of ids and a sparse matrix of numbers."""
+
+    first_row: int
+    ids: pa.Array
+    X: sparse.csr_array
 
 
 class TypedTable(Table):
@@ -34,9 +47,6 @@ class TypedTable(Table):
         """Read some columns in pieces of at most so many rows."""
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
-        wanted = list(dict.fromkeys([*texts, *numbers]))
-        names = [self.names[k] for k in wanted]
-        self._check_distinct(names)
         for column in numbers:
             if not self.is_numeric(column):
                 raise DataError(
@@ -45,22 +55,49 @@ class TypedTable(Table):
                     column=self.column_name(column),
                 )
         first_row = 0
+        for columns in self._raw_pieces([*texts, *numbers]):
+            cells = [_plain(columns[self.names[k]]) for k in texts]
+            values = [columns[self.names[k]].cast(pa.float32(), safe=False) for k in numbers]
+            yield Batch(first_row, cells, self.finite_matrix(first_row, cells, numbers, values))
+            first_row += len(next(iter(columns.values())))
+
+    def _raw_pieces(self, columns: Sequence[int]) -> Iterator[dict[str, pa.Array]]:
+        """Read columns in pieces that fit in memory, by name."""
+        names = [self.names[k] for k in dict.fromkeys(columns)]
+        self._check_distinct(names)
         try:
-            for piece in self.pieces(names, max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, len(wanted))))):
-                columns = dict(zip(piece.schema.names, piece.columns, strict=True))
-                cells = [_plain(columns[self.names[k]]) for k in texts]
-                values = [columns[self.names[k]].cast(pa.float32(), safe=False) for k in numbers]
-                yield Batch(first_row, cells, self.finite_matrix(first_row, cells, numbers, values))
-                first_row += len(piece)
+            for piece in self.pieces(names, max(LEAST_ROWS, min(BATCH_ROWS, BATCH_CELLS // max(1, len(names))))):
+                yield dict(zip(piece.schema.names, piece.columns, strict=True))
         except (pa.ArrowInvalid, OSError) as error:
             raise DataError(
                 f"the file is corrupt: {first_line(error)}", path=self.path, hint="download or write it again"
             ) from None
 
+    def sparse_batches(self, text: int, numbers: Sequence[int]) -> Iterator[SparseBatch] | None:
+        """Read a column as it is and others as a sparse matrix; ``None`` if the numbers are not mostly zero."""
+        pieces = self._raw_pieces([text, *numbers])
+        first = next(pieces)
+        if not is_mostly_zero([first[self.names[k]] for k in numbers]):
+            return None
+        return self._sparse(text, numbers, chain([first], pieces))
+
+    def _sparse(
+        self, text: int, numbers: Sequence[int], pieces: Iterable[Mapping[str, pa.Array]]
+    ) -> Iterator[SparseBatch]:
+        first_row = 0
+        for columns in pieces:
+            cells = _plain(columns[self.names[text]])
+            try:
+                X = sparse_columns([columns[self.names[k]] for k in numbers])
+            except NotFinite as error:
+                raise self.not_finite(
+                    first_row + error.row, numbers[error.column], [cells[error.row].as_py()]
+                ) from None
+            yield SparseBatch(first_row, cells, X)
+            first_row += len(cells)
+
     def is_numeric(self, column: int) -> bool:
-        kind = self._type(column)
-        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-        return any(test(kind) for test in tests)
+        return _is_numeric_type(self._type(column))
 
     def cell(self, row: int, column: int) -> str:
         seen = 0
@@ -96,6 +133,12 @@ class ArrowTable(TypedTable):
 
     def pieces(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         yield from self.data.select(list(names)).to_batches(max_chunksize=rows)
+
+
+@cache
+def _is_numeric_type(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    return any(test(kind) for test in tests)
 
 
 def no_rows(table: TypedTable) -> DataError:

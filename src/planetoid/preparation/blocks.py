@@ -45,6 +45,12 @@ class Block(ABC):
     def transform(self, columns: Columns) -> Matrix:
         """Return one row of features per row of the table."""
 
+    @classmethod
+    def fit_transform(cls, columns: Columns, written: Written) -> tuple[Self, Matrix]:
+        """Learn from columns, and return their features."""
+        block = cls.fit(columns, written)
+        return block, block.transform(columns)
+
     @abstractmethod
     def names(self) -> list[str]:
         """Return the names of the features."""

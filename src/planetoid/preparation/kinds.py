@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -73,19 +74,24 @@ def guess_kind(name: str, column: pa.ChunkedArray, options: ColumnOptions, decim
         return Guess("category")
     if column.null_count == len(column):
         return Guess("none", "it is empty")
+    kind = _kind_of_type(column.type)
+    if kind is not None:
+        return _identifier(name, column) or Guess(kind, "." if kind == "number" else "")
     if is_list(column):
         return _guess_list(column)
     if is_text(column):
         return _guess_text(column, options, decimal)
-    tests: Mapping[str, Sequence[object]] = {
+    return Guess("none", f"its type is {column.type}")
+
+
+@cache
+def _kind_of_type(kind: pa.DataType) -> str | None:
+    tests = {
         "boolean": (pa.types.is_boolean,),
         "date": (pa.types.is_date, pa.types.is_timestamp),
         "number": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration),
     }
-    for kind, known in tests.items():
-        if any(test(column.type) for test in known):  # type: ignore[operator]
-            return _identifier(name, column) or Guess(kind, "." if kind == "number" else "")
-    return Guess("none", f"its type is {column.type}")
+    return next((name for name, known in tests.items() if any(test(kind) for test in known)), None)
 
 
 def _identifier(name: str, column: pa.ChunkedArray) -> Guess | None:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.io.sparse_columns import sparse_columns
 from planetoid.preparation.blocks import Block, indicator_name, missing_values
-from planetoid.preparation.cells import numbers_of
+from planetoid.preparation.cells import is_text, numbers_of
+from planetoid.utils.arrow import numbers_to_arrow
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -99,15 +100,22 @@ class Counts(Block):
 
     @classmethod
     def fit(cls, columns: Columns, written: Written) -> Self:
+        return cls.fit_transform(columns, written)[0]
+
+    @classmethod
+    def fit_transform(cls, columns: Columns, written: Written) -> tuple[Self, Matrix]:
         from sklearn.preprocessing import MaxAbsScaler
 
-        scaler = MaxAbsScaler().fit(_sparse(columns, tuple(columns)))
-        return cls(tuple(columns), tuple(scaler.scale_.tolist()))
+        matrix = _sparse(columns, tuple(columns))
+        block = cls(tuple(columns), tuple(MaxAbsScaler().fit(matrix).scale_.tolist()))
+        return block, block._scaled(matrix)
 
     def transform(self, columns: Columns) -> Matrix:
-        matrix = _sparse(columns, self.columns)
-        matrix.data /= np.array(self.largest)[matrix.indices]
-        return matrix.astype(np.float32)
+        return self._scaled(_sparse(columns, self.columns))
+
+    def _scaled(self, matrix: sparse.csr_array) -> sparse.csr_array:
+        matrix.data /= np.array(self.largest, dtype=np.float32)[matrix.indices]
+        return matrix
 
     def names(self) -> list[str]:
         return list(self.columns)
@@ -117,14 +125,7 @@ class Counts(Block):
 
 
 def _sparse(columns: Columns, names: tuple[str, ...]) -> sparse.csr_array:
-    """Return columns of numbers as a sparse matrix; a missing number is 0."""
-    entries: list[npt.NDArray[np.float64]] = []
-    rows: list[npt.NDArray[np.int64]] = []
-    for name in names:
-        values = np.nan_to_num(numbers_of(columns[name]).values)
-        found = np.flatnonzero(values)
-        rows.append(found)
-        entries.append(values[found])
-    indptr = np.concatenate([[0], np.cumsum([len(found) for found in rows])])
-    shape = (len(columns[names[0]]), len(names))
-    return sparse.csr_array(sparse.csc_array((np.concatenate(entries), np.concatenate(rows), indptr), shape=shape))
+    """Return columns, some of which may be text, as a sparse matrix; a missing number is 0."""
+    cells = [columns[name] for name in names]
+    numbers = [numbers_to_arrow(numbers_of(one).values) if is_text(one) else one for one in cells]
+    return sparse_columns(numbers, missing=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from planetoid.errors import DataError
+from planetoid.io.sparse_columns import is_mostly_zero
 from planetoid.preparation.cells import is_text, numbers_of
 from planetoid.preparation.kinds import ColumnOptions, Guess, guess_kind
 from planetoid.preparation.numeric import Counts, Numbers
@@ -27,7 +28,6 @@ KINDS: dict[str, type[Block]] = {
     block.kind: block for block in (Numbers, Counts, Booleans, Categories, Dates, Embedding, Text, Tokens)
 }
 TOGETHER = ("number", "count")  # kinds of which one block takes all columns
-SPARSE_BELOW = 0.1  # share of nonzero numbers up to which a column is mostly zero
 MANY_COUNTS = 20  # columns that are mostly zero from which they are one sparse block, such as words
 
 
@@ -68,20 +68,23 @@ class Preparation:
         guesses = _with_counts(columns, guesses)
         unused = {name: guess.written for name, guess in guesses.items() if guess.kind == "none"}
         written = {name: guess.written for name, guess in guesses.items()}
-        blocks = [KINDS[kind].fit({name: columns[name] for name in names}, written) for kind, names in _groups(guesses)]
-        if not blocks:
+        fitted = [
+            KINDS[kind].fit_transform({name: columns[name] for name in names}, written)
+            for kind, names in _groups(guesses)
+        ]
+        if not fitted:
             raise DataError(
                 "the table has no column to learn from",
                 hint="; ".join(f"{name!r} is left out because {reason}" for name, reason in unused.items()) or None,
             )
-        parts = [block.transform(columns) for block in blocks]
+        blocks, parts = zip(*fitted, strict=True)
         n_single = sum(len(block.treatments()) for block in blocks if not block.is_rich)
         weights = [
             np.sqrt(max(1, n_single)) / (_mean_norm(part) or 1.0) if block.is_rich else 1.0
             for block, part in zip(blocks, parts, strict=True)
         ]
-        fitted = cls(tuple(blocks), tuple(map(float, weights)), {**(left_out or {}), **unused})
-        return fitted, fitted._joined(parts)
+        preparation = cls(tuple(blocks), tuple(map(float, weights)), {**(left_out or {}), **unused})
+        return preparation, preparation._joined(parts)
 
     @property
     def columns(self) -> list[str]:
@@ -155,8 +158,7 @@ def _with_counts(columns: Columns, guesses: dict[str, Guess]) -> dict[str, Guess
 def _is_mostly_zero(column: pa.ChunkedArray, guess: Guess) -> bool:
     if column.null_count or (is_text(column) and guess.written != "."):
         return False
-    values = numbers_of(column).values
-    return bool(np.count_nonzero(values) <= SPARSE_BELOW * len(values))  # NaN is not zero
+    return is_mostly_zero([pa.array(numbers_of(column).values) if is_text(column) else column])
 
 
 def _mean_norm(part: Matrix) -> float:
