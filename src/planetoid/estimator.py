@@ -102,8 +102,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array, sparse matrix, DataFrame, Dataset or None
-            One row per node, in graph order; a DataFrame whose index holds node ids is aligned by them. A row of
-            zeros is a node without features. A :class:`~planetoid.Dataset` replaces all four arguments.
+            One row per node, in graph order (of a networkx graph: that of its ``nodes``). A DataFrame whose index
+            holds node ids is aligned by them. A row of zeros is a node without features. A
+            :class:`~planetoid.Dataset` replaces all four arguments.
         y : array or dict
             One label per node (unlabelled: -1, ``None`` or NaN), or ``{node id: label}``.
         graph : Graph, or anything that ``Graph.of`` understands

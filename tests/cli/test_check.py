@@ -104,7 +104,7 @@ def test_classes_with_few_labels_are_named(files, tmp_path, done):
         tmp_path / "l.csv", index=False
     )
     text = done("check", "--edges", files.edges, "--labels", tmp_path / "l.csv").stdout
-    assert "Classes with fewer than 5 labels: 'b' (2), 'c' (1)" in text
+    assert "Classes with fewer than 5 labels: 'b' (2)" in text
 
 
 def test_all_broken_files_are_named_at_once(files, tmp_path, invoke):

@@ -202,12 +202,28 @@ def _align_graph(graph: GraphLike | None, features: CheckedFeatures | None, y: L
             raise DataError(f"{who} cannot infer the number of nodes", hint="pass X, a graph, or y as an array")
         return Graph.without_edges(NodeIds(n_rows))
     built = Graph.of(graph)
+    if row_ids is None and n_rows is not None and not isinstance(graph, Graph):
+        _check_order(built.ids, n_rows)
     if row_ids is None and n_rows is not None and n_rows > built.n_nodes and not isinstance(graph, Graph):
         # Bare edges of row numbers do not mention isolated nodes; the other arrays do.
         rows = built.node_ids
         if rows.dtype.kind in "iu" and (len(rows) == 0 or (rows.min() >= 0 and rows.max() < n_rows)):
             built = built.with_nodes(n_rows)
     return built
+
+
+def _check_order(ids: NodeIds, n_rows: int) -> None:
+    """Refuse rows without ids if nodes are numbered in another order than the graph has them, as networkx may do."""
+    if ids.kind != "int" or len(ids) != n_rows:
+        return
+    numbers = ids.to_numpy()
+    if numbers.min() == 0 and numbers.max() == n_rows - 1:
+        raise DataError(
+            f"it is ambiguous which row belongs to which node: the first node of the graph is {numbers[0]}, and row 0 "
+            "may be meant for it or for node 0",
+            hint="pass graph=Graph.of(graph) if the rows are in the order of graph.nodes; add the nodes to the graph "
+            "in order, before its edges, if row k is node k",
+        )
 
 
 def align_features(X: FeaturesLike, ids: NodeIds) -> Features:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from planetoid.errors import DataError, Fix, PlanetoidWarning, warn
 from planetoid.ids import NodeIds
 from planetoid.io.encode import integers_if_canonical
+from planetoid.io.id_hints import why_ids_differ
 from planetoid.io.node_order import sorted_ids
 
 if TYPE_CHECKING:
@@ -66,18 +67,21 @@ def _check_overlap(features: Described, known: pa.Array, described: pa.Array, ne
     if not len(new):
         return
     first = new[0].as_py()
+    reason = why_ids_differ(new, known) if features.has_ids else None
     if len(new) == len(described):
         raise DataError(
             f"no row has the id of a node with an edge: the first id is {first!r}, ids of edges look like "
-            f"{known[0].as_py()!r}",
+            f"{known[0].as_py()!r}" + (f"; {reason[0]}" if reason else ""),
             path=features.path,
-            hint="check that this is the right file and the right id column",
-            fix=Fix("id_column") if features.has_ids else (),
+            hint=reason[1] if reason else "check that this is the right file and the right id column",
+            fix=Fix("id_column") if features.has_ids and not reason else (),
         )
     warn(
         PlanetoidWarning(
-            f"{len(new):,} of {len(described):,} rows belong to nodes without an edge, the first to {first!r}",
+            f"{len(new):,} of {len(described):,} rows belong to nodes without an edge, the first to {first!r}"
+            + (f"; {reason[0]}" if reason else ""),
             path=features.path,
+            hint=reason[1] if reason else None,
         )
     )
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from planetoid.data.dataset import Dataset
 from planetoid.data.files import DatasetFiles
+from planetoid.data.label_hints import label_hints
 from planetoid.data.sources import ROLES, SourceFile
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError, ParameterError, warn
 from planetoid.graph import EdgeList, Graph
 from planetoid.labels import UNLABELLED, encode
 from planetoid.utils.text import pluralize
@@ -157,6 +158,10 @@ def read_dataset(
     if y is not None and held_out is not None:
         _check_disjoint(files, graph, y, held_out)
     codes, validation_codes, classes = _encode_both(y, held_out, graph.n_nodes)
+    for hint in label_hints(
+        _class_counts(codes, validation_codes, classes), files.path("labels") or files.path("nodes")
+    ):
+        warn(hint)
     return Dataset(
         name=_name(files),
         graph=graph,
@@ -210,6 +215,14 @@ def _encode_both(
     y, held_out = (np.full(n_nodes, UNLABELLED, dtype=np.int32) for _ in columns)
     y[rows[0]], held_out[rows[1]] = np.split(codes, [len(rows[0])])
     return y, None if validation is None else held_out, classes
+
+
+def _class_counts(
+    codes: npt.NDArray[np.int32], held_out: npt.NDArray[np.int32] | None, classes: npt.NDArray[Any]
+) -> dict[str, int]:
+    known = codes if held_out is None else np.maximum(codes, held_out)
+    counts = np.bincount(known[known >= 0], minlength=len(classes))
+    return dict(zip(map(str, classes.tolist()), counts.tolist(), strict=True))
 
 
 def _is_known(labels: npt.NDArray[np.object_]) -> npt.NDArray[np.bool_]:

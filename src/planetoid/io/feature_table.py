@@ -200,7 +200,7 @@ class FeatureBlocks:
             rows = np.arange(n_rows)
         else:
             rows = rows_of(ids, self._values, self._records)
-            handle_unknown(self.path, rows, self._values, "rows", on_unknown)
+            handle_unknown(self.path, rows, self._values, ids, "rows", on_unknown)
             check_unique(self._records, rows, self._values)
             missing = len(ids) - int(np.count_nonzero(rows >= 0))
             if missing:

@@ -111,7 +111,7 @@ def read_labels(
         nodes = integers_if_canonical(nodes) if table.is_text else nodes
         return {n: label for n, label in zip(nodes.to_pylist(), labels.to_pylist(), strict=True) if label is not None}
     rows = rows_of(ids, nodes, table)
-    handle_unknown(table.path, rows, nodes, "labels")
+    handle_unknown(table.path, rows, nodes, ids, "labels")
     _check_conflicts(table, rows, nodes, labels)
     result = np.full(len(ids), None, dtype=object)
     known = (rows >= 0) & np.asarray(labels.is_valid())
