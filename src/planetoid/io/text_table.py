@@ -18,6 +18,7 @@ from planetoid.errors import DataError, Fix
 from planetoid.io.dialect import ANY_WHITESPACE, detect_dialect, split_line
 from planetoid.io.header import guess_decimal, is_number, looks_numeric
 from planetoid.io.lines import WHITESPACE, Line, line_blocks, numbered_lines
+from planetoid.io.quoted_lines import has_lines_inside_of_cells
 from planetoid.io.table import Batch, Table, TableOptions
 
 __all__ = ["TextTable"]
@@ -38,7 +39,9 @@ class TextTable(Table):
 
     def __init__(self, path: Path, options: TableOptions) -> None:
         super().__init__(path)
-        self.dialect = detect_dialect(path, options.header, options.separator)
+        # Edges have no text, and may be many.
+        self._joined = options.content != "edges" and has_lines_inside_of_cells(path)
+        self.dialect = detect_dialect(path, options.header, options.separator, joined=self._joined)
         if not self.dialect.sample:
             raise DataError(
                 "the file has a header but no records",
@@ -55,7 +58,8 @@ class TextTable(Table):
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         first_row = 0
-        for block in line_blocks(self.path, self.dialect.skip):
+        joined = {"joined": True} if self._joined else {}
+        for block in line_blocks(self.path, self.dialect.skip, **joined):
             if not block.strip(self._blank.encode()):
                 continue
             table = self._parse(block, texts, numbers)
@@ -77,7 +81,7 @@ class TextTable(Table):
 
     def lines(self) -> Iterator[Line]:
         """Read slowly: each line that is not blank."""
-        for number, line in numbered_lines(self.path, self.dialect.skip):
+        for number, line in numbered_lines(self.path, self.dialect.skip, joined=self._joined):
             text = line.rstrip("\r\n")
             if text.strip(self._blank):
                 yield Line(number, text)
