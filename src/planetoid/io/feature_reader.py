@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -122,6 +122,20 @@ class TableFeatures(FeatureReader):
 
     def line(self, row: int) -> int | None:
         return self.table.line(row)
+
+    def position(self, row: int) -> str:
+        return self.table.position(row)
+
+    def error(
+        self,
+        message: str,
+        row: int,
+        *,
+        column: str | int | None = None,
+        ids: Sequence[Hashable] = (),
+        hint: str | None = None,
+    ) -> DataError:
+        return self.table.error(message, row, column=column, ids=ids, hint=hint)
 
     def _check_numeric(self) -> None:
         for column in self._columns:
