@@ -115,7 +115,7 @@ class Diagnostic(Exception):  # noqa: N818 - the base of errors and of warnings
 
     def location(self) -> str:
         """Return file, line, node and column in words, as far as they are known."""
-        parts = [] if self.path is None else [str(self.path)]
+        parts = [] if self.path is None else ["standard input" if str(self.path) == "-" else str(self.path)]
         if self.line is not None:
             parts.append(f"line {self.line}")
         if self.row is not None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
     from typing_extensions import Self
 
+    from planetoid.preparation import Preparation
+
 __all__ = ["EmbeddingMixin", "GraphClassifier", "InductiveClassifier"]
 
 Probabilities = npt.NDArray[np.floating[Any]]
@@ -52,6 +54,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Ids of the fitted nodes, in row order.
     n_features_in_, feature_names_in_
         As in scikit-learn, if the method was fitted on features.
+    preparation_ : Preparation
+        How the features are made from the columns of a node table, if the method was fitted on one; ``predict`` then
+        takes raw rows too.
     """
 
     uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
@@ -66,6 +71,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities
     node_ids_: NodeIds
+    preparation_: Preparation
     _seed: int  # of this fit: random_state, or a fresh one if that is None
 
     @property
@@ -101,8 +107,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array, sparse matrix, DataFrame, Dataset or None
-            One row per node, in graph order; a DataFrame whose index holds node ids is aligned by them. A row of
-            zeros is a node without features. A :class:`~planetoid.Dataset` replaces all four arguments.
+            One row per node, in graph order (of a networkx graph: that of its ``nodes``). A DataFrame whose index
+            holds node ids is aligned by them. A row of zeros is a node without features. A
+            :class:`~planetoid.Dataset` replaces all four arguments.
         y : array, Series or dict
             One label per node, in graph order (unlabelled: -1, ``None``, NaN or ``""``); a pandas Series whose index
             holds node ids is aligned by them; or ``{node id: label}``.
@@ -125,13 +132,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.classes_ = data.classes
         self.node_ids_ = data.ids
-        for attribute in ("n_features_in_", "feature_names_in_"):
+        for attribute in ("n_features_in_", "feature_names_in_", "preparation_"):
             if hasattr(self, attribute):
                 delattr(self, attribute)
         if data.X is not None:
             self.n_features_in_ = int(data.X.shape[1])
             if data.feature_names is not None:
                 self.feature_names_in_ = data.feature_names
+            if data.preparation is not None:
+                self.preparation_ = data.preparation
         self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
         self.label_distributions_ = self._normalized(np.asarray(self._fit(data)), data)
         return self
@@ -211,6 +220,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "not_saved": not_saved,
             "classes": {"dtype": str(self.classes_.dtype), "labels": self._plain_classes()},
             "features": self._feature_schema(),
+            "preparation": self.preparation_.as_dict() if hasattr(self, "preparation_") else None,
             "attributes": attributes,
         }
         write_model(path, document, tensors, self.node_ids_, overwrite, extra_files)
@@ -230,7 +240,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _state(self) -> tuple[Document, Tensors]:
         """Return the fitted attributes: those that JSON can hold, and numeric arrays."""
-        saved_separately = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_")
+        saved_separately = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_", "preparation_")
         attributes: Document = {}
         tensors = self._tensors()
         for name, value in vars(self).items():
@@ -299,7 +309,13 @@ class InductiveClassifier(GraphClassifier):
         return self._predict_rows(self._check_new(X))
 
     def _check_new(self, X: FeaturesLike) -> Features:
-        """Validate new rows against the fitted features, by column name if there are names."""
+        """Validate new rows against the fitted features, by column name if there are names; prepare raw rows."""
+        if hasattr(self, "preparation_") and not isinstance(X, np.ndarray):
+            from planetoid.io.memory import ArrowStream, to_arrow
+
+            if isinstance(X, ArrowStream):
+                table = to_arrow(X)
+                return self.preparation_.transform(dict(zip(table.column_names, table.columns, strict=True)))
         fitted_names = getattr(self, "feature_names_in_", None)
         if fitted_names is not None and hasattr(X, "columns"):
             columns = {str(name): name for name in X.columns}

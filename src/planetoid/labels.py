@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
 
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 UNLABELLED = -1
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 # One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}.
 Labels: TypeAlias = "npt.ArrayLike | pd.Series[Any] | Sequence[Hashable | None] | Mapping[Hashable, Hashable]"
@@ -53,12 +55,19 @@ def encode(labels: Sequence[Hashable | None]) -> tuple[Codes, Classes]:
     """
     known = [label for label in labels if not is_unlabelled(label)]
     try:
-        distinct = sorted(set(known))  # type: ignore[type-var]
+        distinct = sorted(set(known), key=_sort_key)  # type: ignore[arg-type]
     except TypeError:
         distinct = list(dict.fromkeys(known))
     code = {label: k for k, label in enumerate(distinct)}
     codes = np.array([UNLABELLED if is_unlabelled(label) else code[label] for label in labels], dtype=np.int32)
     return codes, as_classes(distinct)
+
+
+def _sort_key(label: Hashable) -> Hashable | tuple[int, float, str]:
+    """Sort strings that are numbers as numbers, before words: ``"9"`` before ``"10"`` before ``"none"``."""
+    if not isinstance(label, str):
+        return label
+    return (0, float(label), label) if NUMBER.fullmatch(label) else (1, 0.0, label)
 
 
 def encode_integers(labels: npt.NDArray[np.integer]) -> tuple[Codes, Classes]:

@@ -132,7 +132,7 @@ def test_classes_with_few_labels_are_named(files, tmp_path, done):
         tmp_path / "l.csv", index=False
     )
     text = done("check", "--edges", files.edges, "--labels", tmp_path / "l.csv").stdout
-    assert "Classes with fewer than 5 labels: 'b' (2), 'c' (1)" in text
+    assert "Classes with fewer than 5 labels: 'b' (2)" in text
 
 
 def test_all_broken_files_are_named_at_once(files, tmp_path, invoke):
@@ -156,5 +156,5 @@ def test_one_class_is_not_enough(files, tmp_path, invoke):
 
 
 def test_edges_or_features_are_required(files, refused):
-    assert "pass --edges, --features or both" in refused("check", "--labels", files.labels)
+    assert "pass --edges, --nodes or --features" in refused("check", "--labels", files.labels)
     assert "nowhere.csv" in refused("fit", "--edges", "nowhere.csv", "--labels", files.labels)

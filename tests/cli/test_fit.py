@@ -192,7 +192,7 @@ def test_a_wrong_setting_ends_before_a_file_is_read(refused):
 
 def test_a_method_needs_its_files(files, refused, tmp_path):
     out = ["--out", tmp_path / "m"]
-    assert refused("fit", *files.graph(), "--method", "feat", *out) == "feat requires --features"
+    assert refused("fit", *files.graph(), "--method", "feat", *out) == "feat requires --features or --nodes"
     assert refused("fit", *files.words(), "--method", "lp", *out) == "lp requires --edges"
     assert "--labels is required" in refused("fit", "--edges", files.edges, *out)
     both = ["--hold-out", "0.5", "--validation", files.validation]

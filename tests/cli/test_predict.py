@@ -79,13 +79,13 @@ def test_all_probabilities(models, done, tmp_path):
 
 def test_some_fitted_nodes(models, done, refused, tmp_path):
     (tmp_path / "ids.txt").write_text("paper_17\n\n paper_4 \n")
-    lines = done("predict", models("lp"), "--nodes", tmp_path / "ids.txt").stdout.splitlines()
+    lines = done("predict", models("lp"), "--ids", tmp_path / "ids.txt").stdout.splitlines()
     assert [line.split(",")[0] for line in lines[1:]] == ["paper_17", "paper_4"]
     (tmp_path / "ids.txt").write_text("paper_17\npaper_999\n")
-    printed = refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
+    printed = refused("predict", models("lp"), "--ids", tmp_path / "ids.txt")
     assert printed.endswith("ids.txt, line 2: the model has no node 'paper_999' (1 of 2 are unknown)")
     (tmp_path / "ids.txt").write_text("\n")
-    assert "lists no nodes" in refused("predict", models("lp"), "--nodes", tmp_path / "ids.txt")
+    assert "lists no nodes" in refused("predict", models("lp"), "--ids", tmp_path / "ids.txt")
 
 
 @pytest.mark.parametrize("method", ["feat", "planetoid-i"])
@@ -221,7 +221,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(models, refused, done
             "predict", models("lp"), "--out", tmp_path / "p.xlsx"
         )
         assert "--out must be a .npz, .parquet, .w2v" in refused("embed", models("lp"), "--out", tmp_path / "e.csv")
-        both = ["--features", taken, "--nodes", taken]
+        both = ["--features", taken, "--ids", taken]
         assert "mutually exclusive" in refused("predict", models("lp"), *both)
     assert taken.read_text() == "mine"
     (tmp_path / "link.csv").symlink_to(taken)
@@ -318,7 +318,7 @@ def test_embeddings_of_fitted_nodes(models, files, done, tmp_path):
         assert arrays["ids"].tolist() == files.names.tolist()
         assert np.array_equal(arrays["embedding"], model.embedding_)
     (tmp_path / "ids.txt").write_text("paper_9\npaper_2\n")
-    done("embed", models("planetoid-i"), "--out", tmp_path / "e.w2v", "--nodes", tmp_path / "ids.txt")
+    done("embed", models("planetoid-i"), "--out", tmp_path / "e.w2v", "--ids", tmp_path / "ids.txt")
     header, first, second = (tmp_path / "e.w2v").read_text().splitlines()
     assert header == "2 16"
     assert first.split()[0] == "paper_9"

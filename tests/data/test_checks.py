@@ -130,3 +130,20 @@ def test_invalid_arguments(arguments, message):
 def test_the_number_of_nodes_cannot_be_inferred():
     with pytest.raises(DataError, match=r"M cannot infer the number of nodes; pass X, a graph, or y as an array"):
         check_fit(None, {"a": 0, "b": 1}, None, uses_features="optional", uses_graph="optional", who="M")
+
+
+def test_rows_without_ids_and_a_networkx_graph_in_another_order():
+    nx = pytest.importorskip("networkx")
+    X, y = np.eye(3), [0, 1, -1]
+    graph = nx.Graph([(2, 0), (0, 1)])  # nodes in the order 2, 0, 1
+    with pytest.raises(DataError, match="ambiguous which row belongs to which node: the first node of the graph is 2"):
+        check_fit(X, y, graph)
+    by_position = check_fit(X, y, Graph.of(graph))
+    assert by_position.node_ids.tolist() == [2, 0, 1]
+    ordered = nx.Graph()
+    ordered.add_nodes_from(range(3))
+    ordered.add_edges_from(graph.edges)
+    assert check_fit(X, y, ordered).node_ids.tolist() == [0, 1, 2]
+    named = nx.Graph([("b", "a"), ("a", "c")])  # no row number: the order of the nodes
+    assert check_fit(X, y, named).node_ids.tolist() == ["b", "a", "c"]
+    assert check_fit(None, {2: 0, 1: 1}, graph, uses_features="never").y.tolist() == [0, -1, 1]

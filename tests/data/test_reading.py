@@ -224,7 +224,7 @@ def test_without_labels(write):
 
 
 def test_something_to_learn_from_is_required(labels):
-    with pytest.raises(ParameterError, match="either edges or features are required"):
+    with pytest.raises(ParameterError, match="either edges, features or nodes are required"):
         pl.read_dataset(labels=labels)
 
 

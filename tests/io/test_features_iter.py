@@ -10,7 +10,7 @@ from scipy import sparse
 
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.ids import NodeIds
-from planetoid.io import iter_features, matrices, read_features, sparse_text, text_table
+from planetoid.io import arrays, iter_features, read_features, sparse_text, text_table
 from planetoid.io.lines import line_blocks
 
 
@@ -18,7 +18,7 @@ from planetoid.io.lines import line_blocks
 def small_blocks(monkeypatch):
     for module in (text_table, sparse_text):
         monkeypatch.setattr(module, "line_blocks", lambda path, skip, size=0: line_blocks(path, skip, 64))
-    monkeypatch.setattr(matrices, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(arrays, "BLOCK_ROWS", 3)
 
 
 def files(write, tmp_path):

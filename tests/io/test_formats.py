@@ -29,7 +29,12 @@ from planetoid.io.table import Batch, Table
         ("f.dat", "tokens", "features", "tokens"),
         ("f.libsvm", None, "features", "svmlight"),
         ("f.npz", None, "features", "npz"),
-        ("f.npz", None, "edges", "table"),
+        ("f.npz", None, "edges", "npz"),
+        ("f.svm", None, "edges", "table"),
+        ("f.feather", None, "nodes", "arrow"),
+        ("f.jsonl.zst", None, "nodes", "json"),
+        ("f.mat", None, "labels", "mat"),
+        ("f.mat", None, "nodes", "table"),
     ],
 )
 def test_format_of_a_name(name, chosen, content, expected):
@@ -45,16 +50,19 @@ def test_parquet_is_recognised_without_its_suffix(tmp_path):
 
 def test_formats_that_hold_no_edges_cannot_be_chosen_for_them():
     with pytest.raises(ParameterError) as caught:
-        format_of("e.npz", "npz", "edges")
-    assert str(caught.value) == "format must be one of 'table', 'parquet', got 'npz'"
+        format_of("e.svm", "svmlight", "edges")
+    known = "'table', 'parquet', 'arrow', 'json', 'sqlite', 'duckdb', 'npz', 'npy', 'mat'"
+    assert str(caught.value) == f"format must be one of {known}, got 'svmlight'"
     assert caught.value.parameter == "format"
 
 
 def test_what_formats_have():
-    assert [name for name, entry in FORMATS.items() if not entry.has_ids] == ["svmlight", "npz"]
-    assert [name for name, entry in FORMATS.items() if not entry.has_names] == ["svmlight", "npz"]
-    assert [name for name, entry in FORMATS.items() if entry.is_sparse] == ["tokens", "svmlight", "npz"]
-    assert [name for name, entry in FORMATS.items() if entry.is_table] == ["table", "parquet"]
+    arrays = ["npz", "npy", "mat"]
+    assert [name for name, entry in FORMATS.items() if not entry.has_ids] == ["svmlight", *arrays]
+    assert [name for name, entry in FORMATS.items() if not entry.has_names] == ["svmlight", *arrays]
+    tables = ["table", "parquet", "arrow", "json", "sqlite", "duckdb"]
+    assert [name for name, entry in FORMATS.items() if entry.is_table] == tables
+    assert [name for name, entry in FORMATS.items() if entry.holds("edges")] == [*tables, *arrays]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -68,7 +76,7 @@ class Columns(Table):
 
     has_names = True
 
-    def __init__(self, path, header=None, separator=None) -> None:
+    def __init__(self, path, options) -> None:
         self.path = path
         rows = [line.split() for line in path.read_text().splitlines()]
         self.names = tuple(row[0] for row in rows)

@@ -14,6 +14,7 @@ from planetoid.errors import DataError, PlanetoidError
 from planetoid.ids import NodeIds
 from planetoid.io.dialect import split_line
 from planetoid.io.sparse_text import SparseTextFile
+from planetoid.io.table import TableOptions
 from planetoid.io.text_table import TextTable
 
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -49,7 +50,7 @@ def test_tables_fast_and_slow(text, tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode())
     try:
-        table = TextTable(path, False, None)
+        table = TextTable(path, TableOptions(header=False))
         columns = range(table.dialect.width)
         fast = [row for batch in table.batches(columns) for row in zip(*map(_listed, batch.texts), strict=True)]
     except DataError:

@@ -27,6 +27,7 @@ __all__ = ["check"]
 Correct: TypeAlias = "Mapping[str, npt.NDArray[np.bool_]]"  # by view: which left-out labels were predicted
 
 NOT_USABLE = 2
+SHOWN_COLUMNS = 5  # that are treated alike
 
 
 @takes_data(validation=True)
@@ -37,6 +38,7 @@ def check(options: DataOptions, new_nodes: NewNodes = False, as_json: AsJson = F
 
     For example:
       [bold]planetoid check --edges e.csv --features f.parquet --labels l.csv[/bold]
+      [bold]planetoid check --edges follows.csv --nodes people.csv --label-column role[/bold]
       [bold]planetoid check --edges e.tsv --no-header edges --labels l.csv --json[/bold]
     """
     options.require(labels=False)
@@ -53,7 +55,7 @@ def examine(options: DataOptions, *, new_nodes: bool = False, quiet: bool = Fals
     """Return everything that ``planetoid check`` shows, as plain data."""
     with collect_warnings(quiet=True) as warned:
         try:
-            data = options.read(quiet=quiet)
+            data = options.read(labels=False, quiet=quiet)
         except DataError as error:
             # It need not be the only one; what is wrong between two files shows up in none of them alone.
             errors = [render(one) for one in options.errors(quiet=quiet)] or [render(error)]
@@ -81,6 +83,9 @@ def _examine(data: Dataset, new_nodes: bool, quiet: bool) -> dict[str, Any]:
         errors.append("No method suits the data: every method " + next(iter(excluded.values())) + ".")
     report: dict[str, Any] = {"usable": not errors, "errors": errors, "issues": issues, "counts": counts.as_dict()}
     report["summary"] = [list(row) for row in table]
+    if data.preparation is not None:
+        names = ("column", "kind", "treatment")
+        report["columns"] = [dict(zip(names, row, strict=True)) for row in data.preparation.describe()]
     if not errors:
         method, reason = choose_method(data, new_nodes=new_nodes)
         report |= {"methods": methods, "excluded": excluded, "recommended": {"method": method, "reason": reason}}
@@ -120,10 +125,24 @@ def _errors(data: Dataset) -> list[str]:
     return []
 
 
+def _columns_as_text(columns: list[dict[str, str]]) -> list[str]:
+    """Return what was done with each column; those that were treated alike on one line."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in columns:
+        alike.setdefault((row["kind"], row["treatment"]), []).append(row["column"])
+    lines = []
+    for (kind, treatment), names in alike.items():
+        shown = ", ".join(names[:SHOWN_COLUMNS])
+        more = f" and {len(names) - SHOWN_COLUMNS:,} more" if len(names) > SHOWN_COLUMNS else ""
+        lines.append(f"  - {shown}{more}: {kind}{', because ' if kind == 'left out' else '; '}{treatment}")
+    return ["", "Columns:", *lines] if lines else []
+
+
 def _as_text(report: dict[str, Any]) -> list[str]:
     from planetoid.cli.method_choice import excluded_lines
 
     lines = [f"{name:<11} {text}" for name, text in report.get("summary", [])]
+    lines += _columns_as_text(report.get("columns", []))
     for title, key in (("Errors", "errors"), ("Warnings", "warnings"), ("Possible issues", "issues")):
         if report.get(key):
             lines += ["", f"{title}:", *(f"  - {sentence}" for sentence in report[key])]

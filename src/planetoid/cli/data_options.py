@@ -27,8 +27,13 @@ class TableArguments(TypedDict):
     id_column: Column
     label_column: Column
     ignore: tuple[str, ...]
+    text_columns: tuple[str, ...]
+    categorical: tuple[str, ...]
+    unlabelled: tuple[str, ...]
     features_format: str | None
     header: dict[str, bool]
+    decimal: str | None
+    query: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class DataOptions:
 
     edges: Path | None = None
     features: Path | None = None
+    nodes: Path | None = None
     labels: Path | None = None
     validation: Path | None = None
     directed: bool = False
@@ -50,9 +56,14 @@ class DataOptions:
     id_column: Column = None
     label_column: Column = None
     ignore: tuple[str, ...] = ()
+    text_columns: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
     features_format: str | None = None
     header: tuple[str, ...] = ()
     no_header: tuple[str, ...] = ()
+    decimal: str | None = None
+    query: tuple[str, ...] = ()
 
     def paths(self) -> dict[str, Path]:
         """Return the files by role."""
@@ -60,25 +71,39 @@ class DataOptions:
 
     def require(self, *, labels: bool) -> None:
         """Raise ``ParameterError`` if a required file is missing, before any file is opened."""
-        if self.edges is None and self.features is None:
-            raise ParameterError("there is nothing to learn from: pass --edges, --features or both")
-        if labels and self.labels is None:
-            raise ParameterError("--labels is required: a table of id and label of the labelled nodes")
+        if self.edges is None and self.features is None and self.nodes is None:
+            raise ParameterError("there is nothing to learn from: pass --edges, --nodes or --features")
+        if self.features is not None and self.nodes is not None:
+            raise ParameterError("--features and --nodes are mutually exclusive")
+        if labels and self.labels is None and self.nodes is None:
+            raise ParameterError(
+                "--labels is required: a table of id and label of the labelled nodes; or --nodes with --label-column"
+            )
+        piped = [role for role, path in self.paths().items() if str(path) == "-"]
+        if len(piped) > 1:
+            raise ParameterError(f"only one file can be read from standard input, not --{' and --'.join(piped)}")
         self.headers()
+        self.queries()
 
-    def read(self, *, quiet: bool) -> Dataset:
-        """Read all files."""
+    def read(self, *, labels: bool = True, quiet: bool) -> Dataset:
+        """Read all files; with ``labels``, some are required."""
         with status(f"reading {', '.join(map(str, self.paths().values()))}", quiet=quiet):
             from planetoid.data.reading import read_dataset
 
-            return read_dataset(
+            data = read_dataset(
                 self.edges,
                 self.features,
                 self.labels,
                 self.validation,
+                nodes=self.nodes,
                 directed=self.directed,
                 **self._table_arguments(),
             )
+        if labels and data.n_classes == 0 and self.labels is None:
+            raise ParameterError(
+                f"{self.nodes} has no column that is called label or class; pass --label-column COLUMN or --labels FILE"
+            )
+        return data
 
     def errors(self, *, quiet: bool) -> list[PlanetoidError]:
         """Return what is wrong with each of the files."""
@@ -98,6 +123,16 @@ class DataOptions:
             raise ParameterError(f"--header {both[0]} and --no-header {both[0]} are mutually exclusive")
         return dict.fromkeys(self.header, True) | dict.fromkeys(self.no_header, False)
 
+    def queries(self) -> dict[str, str]:
+        """Return the queries that ``--query`` gives, by role."""
+        found = {}
+        for text in self.query:
+            role, equals, query = text.partition("=")
+            if role not in ROLES or not equals or not query.strip():
+                raise ParameterError(f"--query must be ROLE=SQL with one of {', '.join(ROLES)}, got {text}")
+            found[role] = query
+        return found
+
     def as_arguments(self) -> list[str]:
         """Return the options that name files as arguments of a command line."""
         return [part for role, path in self.paths().items() for part in (f"--{role}", str(path))]
@@ -110,6 +145,11 @@ class DataOptions:
             "id_column": self.id_column,
             "label_column": self.label_column,
             "ignore": self.ignore,
+            "text_columns": self.text_columns,
+            "categorical": self.categorical,
+            "unlabelled": self.unlabelled,
             "features_format": self.features_format,
             "header": self.headers(),
+            "decimal": self.decimal,
+            "query": self.queries(),
         }

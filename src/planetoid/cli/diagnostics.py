@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,8 +32,8 @@ OPTIONS = {
 }
 SAME_NAME = (
     *ROLES,
-    *("features_format", "header", "id_column", "ignore", "label_column", "method", "nodes", "preset"),
-    *("source_column", "target_column", "weight_column"),
+    *("categorical", "decimal", "features_format", "header", "id_column", "ignore", "label_column", "method"),
+    *("preset", "query", "source_column", "target_column", "text_columns", "unlabelled", "weight_column"),
 )
 FLAGS = ("overwrite",)
 PLACEHOLDERS = {"format": "FORMAT"}
@@ -94,6 +95,8 @@ def _spell(fix: Fix, diagnostic: Diagnostic) -> str | None:
     option = OPTIONS.get(name, "--" + name.replace("_", "-"))
     if name in FLAGS:
         return option
+    if name == "unlabelled" and isinstance(fix.value, list):
+        return " ".join(f"{option} {shlex.quote(str(label))}" for label in fix.value)
     if name in ("names", "ignore"):
         return f"{option} {diagnostic.column or 'COLUMN'}"
     return f"{option} {PLACEHOLDERS.get(name, 'COLUMN') if fix.value is ... else fix.value}"

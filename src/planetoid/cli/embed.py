@@ -9,7 +9,7 @@ import typer
 
 from planetoid.cli.console import print_json, print_message, status
 from planetoid.cli.diagnostics import collect_warnings
-from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Model, NewFeatures, Nodes, Quiet
+from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Ids, Model, NewFeatures, NewNodeTable, Quiet
 from planetoid.cli.outputs import check_output_file
 from planetoid.errors import ParameterError
 from planetoid.registry import METHODS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from planetoid.cli.new_rows import NewRows
+    from planetoid.cli.new_rows import NewNodes
     from planetoid.estimator import EmbeddingMixin
     from planetoid.ids import NodeIds
     from planetoid.persistence import SavedModel
@@ -41,7 +41,8 @@ def embed(
         typer.Option(help="A .npz, .parquet or .w2v (word2vec text) file.", show_default=False, metavar="FILE"),
     ],
     features: NewFeatures = None,
-    nodes: Nodes = None,
+    nodes: NewNodeTable = None,
+    ids: Ids = None,
     id_column: IdColumn = None,
     features_format: FeaturesFormat = None,
     force: Force = False,
@@ -57,21 +58,19 @@ def embed(
       [bold]planetoid embed model/ --out embedding.npz[/bold]
       [bold]planetoid embed model/ --features new.parquet --out new.w2v[/bold]
     """
-    from planetoid.cli.new_rows import NewRows, check_exclusive
+    from planetoid.cli.new_rows import check_exclusive, open_new
     from planetoid.io.embeddings import write_embedding
     from planetoid.persistence import SavedModel
 
-    check_exclusive(features, nodes)
+    check_exclusive(features, nodes, ids)
     _check_format(out)
     check_output_file(out, force=force)
     with collect_warnings(quiet=quiet):
         saved = SavedModel(model)
         _check_has_embedding(saved)
         with status(f"reading {model}", quiet=quiet):
-            if features is None:
-                found = _of_fitted(saved, nodes)
-            else:
-                found = _of_new(saved, NewRows(features, saved, id_column, features_format))
+            new = open_new(saved, features, nodes, id_column, features_format)
+            found = _of_fitted(saved, ids) if new is None else _of_new(saved, new)
         with status(f"writing {out}", quiet=quiet):
             write_embedding(out, found.ids, found.vectors)
     n_rows, dimension = found.vectors.shape
@@ -81,16 +80,16 @@ def embed(
     print_message(f"{pluralize(n_rows, 'embedding')} of dimension {dimension:,} in {out}", quiet=quiet)
 
 
-def _of_fitted(saved: SavedModel, nodes: Path | None) -> Embedding:
+def _of_fitted(saved: SavedModel, listed: Path | None) -> Embedding:
     from planetoid.cli.new_rows import read_node_list
 
-    if nodes is None:
+    if listed is None:
         return Embedding(saved.node_ids, saved.embedding)
-    rows = read_node_list(nodes, saved.node_ids)
+    rows = read_node_list(listed, saved.node_ids)
     return Embedding(saved.node_ids.take(rows), saved.embedding[rows])
 
 
-def _of_new(saved: SavedModel, new: NewRows) -> Embedding:
+def _of_new(saved: SavedModel, new: NewNodes) -> Embedding:
     import numpy as np
     import pyarrow as pa
 

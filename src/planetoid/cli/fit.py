@@ -57,6 +57,7 @@ def fit(
 
     For example:
       [bold]planetoid fit --edges e.csv --features f.parquet --labels l.csv[/bold]
+      [bold]planetoid fit --edges follows.csv --nodes people.csv --label-column role[/bold]
       [bold]planetoid fit --edges e.csv --labels l.csv --method lp --out lp/[/bold]
       [bold]planetoid fit --edges e.csv --features words.txt --labels l.csv --new-nodes[/bold]
       [bold]planetoid fit --edges e.csv --labels l.csv --set training.steps=500 --hold-out 0.2[/bold]
@@ -128,12 +129,12 @@ def _checked_choice(method: str, data: Dataset) -> Choice:
 
     info = METHODS.info(method)
     if info.features == "required" and data.X is None:
-        raise ParameterError(f"{method} requires --features")
+        raise ParameterError(f"{method} requires --features or --nodes")
     if info.graph == "required" and data.source("edges") is None:
         raise ParameterError(f"{method} requires --edges")
-    for role, use in (("features", info.features), ("edges", info.graph)):
-        if use == "never" and data.source(role) is not None:
-            return Choice(method, f"does not use --{role}")
+    for role, use in (("features", info.features), ("nodes", info.features), ("edges", info.graph)):
+        if use == "never" and data.source(role) is not None and (role == "edges" or data.X is not None):
+            return Choice(method, f"does not use {'the columns of ' * (role == 'nodes')}--{role}")
     return Choice(method, "")
 
 

@@ -56,7 +56,9 @@ def choose_method(data: Dataset, *, new_nodes: bool = False) -> Choice:
     if not has_edges and not has_features:
         raise DataError("there are neither edges nor features to learn from")
     if new_nodes and not has_features:
-        raise ParameterError("--new-nodes requires --features: new nodes are labelled by their features alone")
+        raise ParameterError(
+            "--new-nodes requires --features or --nodes: new nodes are labelled by their features alone"
+        )
     if not has_edges:
         reason = "there are features but no edges, so it connects each node with those of the most similar features"
         return Choice("planetoid", reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from planetoid.errors import DataError, Fix, NotInductiveError, ParameterError, PlanetoidWarning, warn
 from planetoid.registry import METHODS
@@ -19,9 +19,16 @@ if TYPE_CHECKING:
     from planetoid.io.table import Table
     from planetoid.persistence import SavedModel
 
-__all__ = ["NewRows", "check_exclusive", "read_node_list"]
+__all__ = ["NewNodes", "NewRows", "check_exclusive", "open_new", "read_node_list"]
 
 SHOWN = 3  # columns that a message names
+
+
+class NewNodes(Protocol):
+    """New nodes with features as the model takes them, in blocks that fit in memory."""
+
+    def blocks(self) -> Iterator[FeatureTable]: ...
+    def has_integer_ids(self) -> bool: ...
 
 
 class NewRows:
@@ -92,8 +99,9 @@ class NewRows:
 
     def _open_table(self) -> Table:
         from planetoid.io.formats import open_table
+        from planetoid.io.table import TableOptions
 
-        return open_table(self.path, header=None if self._names is None and self._id_column is None else True)
+        return open_table(self.path, TableOptions(None if self._names is None and self._id_column is None else True))
 
     def _match_columns(self, features: Sequence[str], id_column: str | None) -> str:
         """Check that every feature has its column; return the column of ids."""
@@ -159,10 +167,28 @@ def read_node_list(path: Path, ids: NodeIds) -> npt.NDArray[np.int64]:
     return rows
 
 
-def check_exclusive(features: Path | None, nodes: Path | None) -> None:
-    """Raise ``ParameterError`` if both new rows and fitted nodes are asked for."""
-    if features is not None and nodes is not None:
-        raise ParameterError("--features (new nodes) and --nodes (fitted nodes) are mutually exclusive")
+def open_new(
+    model: SavedModel,
+    features: Path | None,
+    nodes: Path | None,
+    id_column: str | None,
+    format: str | None,  # noqa: A002
+) -> NewNodes | None:
+    """Return the new nodes of ``--features`` or of ``--nodes``, ``None`` without either."""
+    if nodes is not None:
+        from planetoid.cli.raw_rows import RawRows
+
+        _check_inductive(model)
+        return RawRows(nodes, model, id_column)
+    return None if features is None else NewRows(features, model, id_column, format)
+
+
+def check_exclusive(features: Path | None, nodes: Path | None, ids: Path | None) -> None:
+    """Raise ``ParameterError`` if more than one of new features, new raw rows and fitted nodes is asked for."""
+    given = {"--features (new nodes)": features, "--nodes (new nodes)": nodes, "--ids (fitted nodes)": ids}
+    both = [name for name, path in given.items() if path is not None]
+    if len(both) > 1:
+        raise ParameterError(f"{' and '.join(both)} are mutually exclusive")
 
 
 def _check_inductive(model: SavedModel) -> None:
@@ -173,5 +199,5 @@ def _check_inductive(model: SavedModel) -> None:
         f"the model is {model.method.name}, which is transductive: it labels only the "
         f"{pluralize(len(model.node_ids), 'node')} it was fitted on",
         path=model.path,
-        hint=f"omit --features to get those; to label new nodes, fit with --new-nodes or one of {others}",
+        hint=f"omit --features and --nodes to get those; to label new nodes, fit with --new-nodes or one of {others}",
     )

@@ -18,11 +18,12 @@ __all__ = [
     "FeaturesFormat",
     "Force",
     "IdColumn",
+    "Ids",
     "Methods",
     "Model",
     "NewFeatures",
+    "NewNodeTable",
     "NewNodes",
-    "Nodes",
     "Processes",
     "Quiet",
     "Seed",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 PANEL = "Data"
-FORMATS_HELP = "Format of --features if its suffix does not tell: table, tokens, svmlight or npz."
+FORMATS_HELP = "Format of --features if its suffix does not tell: table, tokens, svmlight, npz, ..."
 
 
 def _data_option(option: str, text: str, kind: type, metavar: str) -> object:
@@ -43,14 +44,22 @@ def _data_option(option: str, text: str, kind: type, metavar: str) -> object:
 DATA_OPTIONS: dict[str, object] = {
     "edges": _data_option(
         "--edges",
-        "Edges: CSV, TSV (also gzip) or Parquet with two columns of ids and, optionally, a weight.",
+        "Edges: a table with two columns of ids and, optionally, a weight. Tables are CSV, TSV (also compressed), "
+        "Parquet, Arrow, JSON lines, a database with --query, a folder or pattern of parts, or - for standard input.",
         Path,
         "FILE",
     ),
     "features": _data_option(
         "--features",
-        "Features: a CSV or Parquet table with a column of ids, a .txt file of 'id token token:weight ...', or rows "
-        "without ids (.npz, .svm).",
+        "Features: a table of numbers with a column of ids, a .txt file of 'id token token:weight ...', or rows "
+        "without ids (.npz, .npy, .mat, .svm).",
+        Path,
+        "FILE",
+    ),
+    "nodes": _data_option(
+        "--nodes",
+        "Nodes: a table with a column of ids, columns of any kind as features and perhaps the labels, instead of "
+        "--features and --labels. Numbers, categories, dates, text and lists are prepared as they need it.",
         Path,
         "FILE",
     ),
@@ -65,21 +74,41 @@ DATA_OPTIONS: dict[str, object] = {
     "target_column": _data_option("--target-column", "Target column of --edges.", str, "COLUMN"),
     "weight_column": _data_option("--weight-column", "Weight column of --edges.", str, "COLUMN"),
     "id_column": _data_option(
-        "--id-column", "Column of node ids, in the tables of features and labels that have it.", str, "COLUMN"
+        "--id-column", "Column of node ids, in the tables of nodes, features and labels that have it.", str, "COLUMN"
     ),
-    "label_column": _data_option("--label-column", "Column of labels.", str, "COLUMN"),
+    "label_column": _data_option(
+        "--label-column", "Column of labels in --nodes or --labels; an empty label is unknown.", str, "COLUMN"
+    ),
     "ignore": _data_option(
-        "--ignore", "Column of --features that is no feature; may be repeated.", list[str], "COLUMN"
+        "--ignore", "Column of --features or --nodes that is no feature; may be repeated.", list[str], "COLUMN"
+    ),
+    "text_columns": _data_option(
+        "--text-columns", "Column of --nodes that is free text; may be repeated.", list[str], "COLUMN"
+    ),
+    "categorical": _data_option(
+        "--categorical", "Column of --nodes whose values are categories; may be repeated.", list[str], "COLUMN"
+    ),
+    "unlabelled": _data_option(
+        "--unlabelled", "Label that means that the label is unknown, such as NA; may be repeated.", list[str], "LABEL"
     ),
     "features_format": _data_option("--features-format", FORMATS_HELP, str, "FORMAT"),
     "header": _data_option(
         "--header",
-        "File with a header (edges, features, labels or validation); by default headers are detected.",
+        "File with a header (edges, features, nodes, labels or validation); by default headers are detected.",
         list[str],
         "FILE",
     ),
     "no_header": _data_option("--no-header", "File without a header.", list[str], "FILE"),
+    "decimal": _data_option("--decimal", "Decimal separator of numbers in text; by default detected.", str, "SIGN"),
+    "query": _data_option(
+        "--query",
+        "SQL query, or name of a table, of an SQLite or DuckDB file, for example edges='SELECT a, b FROM follows'; "
+        "may be repeated.",
+        list[str],
+        "FILE=SQL",
+    ),
 }
+REPEATED = ("ignore", "text_columns", "categorical", "unlabelled", "header", "no_header", "query")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: no messages, no progress bar.")]
@@ -111,15 +140,24 @@ NewFeatures = Annotated[
         metavar="FILE",
     ),
 ]
-Nodes = Annotated[
+NewNodeTable = Annotated[
     Path | None,
     typer.Option(
-        "--nodes", help="Only these fitted nodes: a text file with one id per line.", show_default=False, metavar="FILE"
+        "--nodes",
+        help="New nodes as raw rows of a node table, for a model that was fitted with --nodes.",
+        show_default=False,
+        metavar="FILE",
+    ),
+]
+Ids = Annotated[
+    Path | None,
+    typer.Option(
+        "--ids", help="Only these fitted nodes: a text file with one id per line.", show_default=False, metavar="FILE"
     ),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option("--id-column", help="Column of ids in --features.", show_default=False, metavar="COLUMN"),
+    typer.Option("--id-column", help="Column of ids in --features or --nodes.", show_default=False, metavar="COLUMN"),
 ]
 FeaturesFormat = Annotated[
     str | None, typer.Option("--features-format", help=FORMATS_HELP, show_default=False, metavar="FORMAT")
@@ -156,6 +194,6 @@ def _value(name: str, value: object) -> object:
     """Return an option as ``DataOptions`` takes it: columns may be numbers, what may be repeated is a tuple."""
     if name.endswith("_column") and isinstance(value, str) and value.isdigit():
         return int(value)
-    if name in ("ignore", "header", "no_header"):
+    if name in REPEATED:
         return tuple(value) if isinstance(value, (list, tuple)) else ()
     return value

@@ -10,7 +10,7 @@ import typer
 
 from planetoid.cli.console import print_json, print_message, status
 from planetoid.cli.diagnostics import collect_warnings
-from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Model, NewFeatures, Nodes, Quiet
+from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Ids, Model, NewFeatures, NewNodeTable, Quiet
 from planetoid.cli.outputs import check_output_file
 from planetoid.utils.text import pluralize
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from planetoid.cli.new_rows import NewRows
+    from planetoid.cli.new_rows import NewNodes
     from planetoid.cli.prediction_files import PredictionTable
     from planetoid.persistence import SavedModel
 
@@ -39,7 +39,8 @@ class Block(NamedTuple):
 def predict(
     model: Model,
     features: NewFeatures = None,
-    nodes: Nodes = None,
+    nodes: NewNodeTable = None,
+    ids: Ids = None,
     out: Annotated[
         Path, typer.Option(help="A .csv, .tsv or .parquet file; - is CSV on stdout.", metavar="FILE")
     ] = Path("-"),
@@ -62,14 +63,15 @@ def predict(
 
     For example:
       [bold]planetoid predict model/ --out predictions.csv[/bold]
-      [bold]planetoid predict model/ --nodes ids.txt[/bold]
+      [bold]planetoid predict model/ --ids ids.txt[/bold]
+      [bold]planetoid predict model/ --nodes new_people.csv[/bold]
       [bold]planetoid predict model/ --features new.parquet --out predictions.parquet[/bold]
     """
-    from planetoid.cli.new_rows import NewRows, check_exclusive
+    from planetoid.cli.new_rows import check_exclusive, open_new
     from planetoid.cli.prediction_files import PredictionTable, check_format, open_sink
     from planetoid.persistence import SavedModel
 
-    check_exclusive(features, nodes)
+    check_exclusive(features, nodes, ids)
     check_format(out)
     to_file = str(out) != "-"
     if to_file:
@@ -77,7 +79,7 @@ def predict(
     with collect_warnings(quiet=quiet) as warned:
         with status(f"reading {model}", quiet=quiet):
             saved = SavedModel(model)
-            new = None if features is None else NewRows(features, saved, id_column, features_format)
+            new = open_new(saved, features, nodes, id_column, features_format)
             table = PredictionTable(
                 saved.classes,
                 all_probabilities=all_probabilities,
@@ -86,7 +88,7 @@ def predict(
                 ),
             )
         with open_sink(out, table.schema, as_json=as_json) as sink, status("predicting", quiet=quiet) as update:
-            for block in _of_fitted(saved, nodes) if new is None else _of_new(saved, new):
+            for block in _of_fitted(saved, ids) if new is None else _of_new(saved, new):
                 sink.write(table.rows(block.ids, block.probabilities))
                 update(f"predicting: {pluralize(table.n_rows, 'row')}")
     if to_file and as_json:
@@ -104,7 +106,7 @@ def predict(
     print_message(_summary(table, out), quiet=quiet or not to_file)
 
 
-def _of_fitted(saved: SavedModel, nodes: Path | None) -> Iterator[Block]:
+def _of_fitted(saved: SavedModel, listed: Path | None) -> Iterator[Block]:
     """Yield the labels that the model holds, which need neither its class nor torch."""
     import numpy as np
 
@@ -112,7 +114,7 @@ def _of_fitted(saved: SavedModel, nodes: Path | None) -> Iterator[Block]:
     from planetoid.utils.arrow import numbers_to_arrow
 
     ids = saved.node_ids
-    rows = np.arange(len(ids)) if nodes is None else read_node_list(nodes, ids)
+    rows = np.arange(len(ids)) if listed is None else read_node_list(listed, ids)
     for first in range(0, len(rows), BLOCK_ROWS):
         some = rows[first : first + BLOCK_ROWS]
         is_text = ids.kind == "str"
@@ -122,13 +124,13 @@ def _of_fitted(saved: SavedModel, nodes: Path | None) -> Iterator[Block]:
         )
 
 
-def _of_new(saved: SavedModel, new: NewRows) -> Iterator[Block]:
+def _of_new(saved: SavedModel, new: NewNodes) -> Iterator[Block]:
     model = saved.load()
     for table in new.blocks():
         yield Block(table.ids.to_arrow(), model.predict_proba(table.X))
 
 
-def _integer_ids(saved: SavedModel, new: NewRows | None, *, typed: bool) -> bool:
+def _integer_ids(saved: SavedModel, new: NewNodes | None, *, typed: bool) -> bool:
     """Return whether to write ids as integers; in text there is no difference."""
     if new is None:
         return saved.node_ids.kind in ("range", "int")

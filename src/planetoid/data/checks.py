@@ -150,9 +150,9 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
     """Return features as float32, with column names and row ids if ``X`` is a DataFrame."""
     names = row_ids = None
     values: Any = X
-    if hasattr(values, "to_pandas"):  # polars and Arrow tables
-        values = values.to_pandas()
-    if hasattr(values, "columns") and hasattr(values, "index"):
+    if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "index"):  # Polars, Arrow and others
+        names, values = _arrow_numbers(values)
+    elif hasattr(values, "columns") and hasattr(values, "index"):
         row_ids = index_ids(values)
         names = np.asarray([str(name) for name in values.columns], dtype=object)
         for name, kind in values.dtypes.items():
@@ -172,6 +172,16 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
             hint="replace it, or make the whole row zero if the node has no features",
         )
     return CheckedFeatures(features, names, row_ids)
+
+
+def _arrow_numbers(X: Any) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float32]]:
+    """Return the column names and the numbers of a Polars or Arrow table."""
+    from planetoid.io.memory import to_arrow
+    from planetoid.io.typed_table import ArrowTable
+
+    table = ArrowTable(to_arrow(X))
+    batches = table.batches([], range(len(table.names)))
+    return np.array(table.names, dtype=object), np.concatenate([batch.numbers for batch in batches])
 
 
 def _sparse_float32(X: Any) -> sparse.csr_array:
@@ -208,12 +218,28 @@ def _align_graph(graph: GraphLike | None, features: CheckedFeatures | None, y: L
             raise DataError(f"{who} cannot infer the number of nodes", hint="pass X, a graph, or y as an array")
         return Graph.without_edges(NodeIds(n_rows))
     built = Graph.of(graph)
+    if row_ids is None and n_rows is not None and not isinstance(graph, Graph):
+        _check_order(built.ids, n_rows)
     if row_ids is None and n_rows is not None and n_rows > built.n_nodes and not isinstance(graph, Graph):
         # Bare edges of row numbers do not mention isolated nodes; the other arrays do.
         rows = built.node_ids
         if rows.dtype.kind in "iu" and (len(rows) == 0 or (rows.min() >= 0 and rows.max() < n_rows)):
             built = built.with_nodes(n_rows)
     return built
+
+
+def _check_order(ids: NodeIds, n_rows: int) -> None:
+    """Refuse rows without ids if nodes are numbered in another order than the graph has them, as networkx may do."""
+    if ids.kind != "int" or len(ids) != n_rows:
+        return
+    numbers = ids.to_numpy()
+    if numbers.min() == 0 and numbers.max() == n_rows - 1:
+        raise DataError(
+            f"it is ambiguous which row belongs to which node: the first node of the graph is {numbers[0]}, and row 0 "
+            "may be meant for it or for node 0",
+            hint="pass graph=Graph.of(graph) if the rows are in the order of graph.nodes; add the nodes to the graph "
+            "in order, before its edges, if row k is node k",
+        )
 
 
 def align_features(X: FeaturesLike, ids: NodeIds) -> Features:

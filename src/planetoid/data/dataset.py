@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from scipy import sparse
     from typing_extensions import Self
 
+    from planetoid.preparation import Preparation
+
 __all__ = ["Dataset", "Features"]
 
 Features: TypeAlias = "npt.NDArray[np.float32] | sparse.csr_array"
@@ -49,6 +51,8 @@ class Dataset:
         As ``y``, for nodes that may be used to stop or to choose, never to fit. A node that has the same label in
         ``y`` is ignored, with a warning; a different label is an error.
     feature_names : array of str or None
+    preparation : Preparation or None
+        How the features were made from the columns of a node table.
     description : str
         What the nodes, edges and features are.
     origin : str
@@ -82,6 +86,7 @@ class Dataset:
     sources: tuple[SourceFile, ...] = ()
     public: Split | None = None
     parent_rows: npt.NDArray[np.int64] | None = None
+    preparation: Preparation | None = None
 
     def __post_init__(self) -> None:
         classes = cast("npt.NDArray[Any] | Sequence[object]", self.classes)

@@ -1,9 +1,10 @@
-"""The files of a data set, each read on its own."""
+"""The sources of a data set, each read on its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -12,13 +13,17 @@ import numpy.typing as npt
 
 from planetoid.data.sources import ROLES
 from planetoid.errors import DataError, ParameterError, PlanetoidError
+from planetoid.preparation.kinds import ColumnOptions
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from planetoid.data.node_table import NodeTable
     from planetoid.graph import EdgeList, Graph
     from planetoid.ids import NodeIds
     from planetoid.io.feature_table import FeatureBlocks
+    from planetoid.io.formats import TableSource
+    from planetoid.io.table import Table
 
 __all__ = ["Column", "DatasetFiles"]
 
@@ -31,45 +36,77 @@ class LabelOptions(TypedDict):
     id_column: str | int | None
     label_column: str | int | None
     header: bool | None
+    query: str | None
+    unlabelled: Sequence[str]
 
 
 @dataclass(frozen=True)
 class DatasetFiles:
-    """Paths by role, and the arguments of :func:`~planetoid.read_dataset` that say how to read them."""
+    """Sources by role, and the arguments of :func:`~planetoid.read_dataset` that say how to read them."""
 
-    paths: Mapping[str, Path]
+    sources: Mapping[str, TableSource]
     source_column: Column = None
     target_column: Column = None
     weight_column: Column = None
     id_column: Column = None
     label_column: Column = None
     ignore: Sequence[str] = ()
+    text_columns: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    unlabelled: Sequence[str] = ()
     features_format: str | None = None
     header: bool | Mapping[str, bool] | None = None
+    decimal: str | None = None
+    query: str | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.header, Mapping):
-            for role in self.header:
-                self._check_header_role(role)
-        if self.ignore and not ("features" in self.paths and self.is_table("features")):
+        if "nodes" in self.sources and "features" in self.sources:
+            raise ParameterError("nodes and features are mutually exclusive", parameter="features")
+        for parameter in ("header", "query"):
+            given = getattr(self, parameter)
+            for role in given if isinstance(given, Mapping) else ():
+                self._check_role(parameter, role)
+        # A stream can be read only once, a query should run only once.
+        in_memory = {role: self._open(role) for role in self.sources if self.path(role) is None}
+        object.__setattr__(self, "sources", {**self.sources, **in_memory})
+        columns = self.ignore and not (
+            "nodes" in self.sources or ("features" in self.sources and self.is_table("features"))
+        )
+        if columns:
             raise ParameterError("ignore names columns of features, which must be a table", parameter="ignore")
+        for parameter in ("text_columns", "categorical"):
+            if getattr(self, parameter) and "nodes" not in self.sources:
+                raise ParameterError(f"{parameter} names columns of nodes", parameter=parameter)
+        self.column_options()
+
+    def path(self, role: str) -> Path | None:
+        """Return the file of a role, ``None`` if its table is in memory or there is none."""
+        source = self.sources.get(role)
+        return Path(source) if isinstance(source, (str, PathLike)) else None
+
+    def column_options(self) -> ColumnOptions:
+        """Return what is known about the columns of the node table."""
+        return ColumnOptions(tuple(self.text_columns), tuple(self.categorical), self.decimal)
 
     def is_table(self, role: str) -> bool:
-        """Return whether a file has columns; only some formats of features have none."""
+        """Return whether a source has columns; only some formats of features have none."""
         from planetoid.io.formats import format_of
 
-        return role != "features" or format_of(self.paths[role], self.features_format).is_table
+        path = self.path(role)
+        return role != "features" or path is None or format_of(path, self.features_format).is_table
 
     def read_edges(self) -> tuple[NodeIds, EdgeList]:
         """Return the ids that occur in the edges, and the edges as row numbers."""
         from planetoid.io import read_edges
 
         return read_edges(
-            self.paths["edges"],
+            self.sources["edges"],
             source=self.source_column,
             target=self.target_column,
             weight=self.weight_column,
             header=self._has_header("edges"),
+            decimal=self.decimal,
+            query=self._query_of("edges"),
         )
 
     def read_features(self) -> FeatureBlocks:
@@ -77,51 +114,94 @@ class DatasetFiles:
         from planetoid.io import read_feature_blocks
 
         return read_feature_blocks(
-            self.paths["features"],
+            self.sources["features"],
             id_column=self._id_column_of("features"),
             names=self._feature_names(),
             header=self._has_header("features"),
+            decimal=self.decimal if self.is_table("features") else None,
+            query=self._query_of("features"),
             format=self.features_format,
+        )
+
+    def read_nodes(self) -> NodeTable:
+        """Return the node table with its ids, and its other columns as they are."""
+        from planetoid.data.node_table import NodeTable
+
+        return NodeTable.of(
+            self._open("nodes"),
+            self._id_column_of("nodes"),
+            self.label_column if self._has_label_column("nodes") else None,
+            self.column_options(),
+            self.ignore,
+            has_other_labels="labels" in self.sources,
         )
 
     def read_labels(self, role: str, graph: Graph) -> npt.NDArray[np.object_]:
         """Return the label of each node of the graph, ``None`` for unlabelled nodes."""
         from planetoid.io import read_labels
 
-        return read_labels(self.paths[role], graph, **self._label_options(role))
+        return read_labels(self.sources[role], graph, **self._label_options(role))
 
-    def _check_labels(self, role: str) -> None:
+    def read_labels_of_nodes(self, nodes: NodeTable, graph: Graph) -> npt.NDArray[np.object_] | None:
+        """Return the labels in the node table, ``None`` if it has no column of labels."""
         from planetoid.io import read_labels
 
-        read_labels(self.paths[role], **self._label_options(role))
-
-    def _label_options(self, role: str) -> LabelOptions:
-        return LabelOptions(
-            id_column=self._id_column_of(role), label_column=self.label_column, header=self._has_header(role)
+        if nodes.label_column is None:
+            return None
+        return read_labels(
+            nodes.table,
+            graph,
+            id_column=nodes.id_column,
+            label_column=nodes.label_column,
+            unlabelled=self.unlabelled,
         )
 
     def errors(self) -> list[PlanetoidError]:
-        """Read every file on its own, and return what is wrong with each."""
+        """Read every source on its own, and return what is wrong with each."""
         readers: dict[str, Callable[[], object]] = {
             "edges": self.read_edges,
             "features": self.read_features,
+            "nodes": lambda: self.read_nodes().ids,
             "labels": lambda: self._check_labels("labels"),
             "validation": lambda: self._check_labels("validation"),
         }
         errors = []
-        for role in self.paths:
+        for role in self.sources:
             try:
                 readers[role]()
             except PlanetoidError as error:
                 errors.append(error)
         return errors
 
-    def _check_header_role(self, role: str) -> None:
+    def _check_labels(self, role: str) -> None:
+        from planetoid.io import read_labels
+
+        read_labels(self.sources[role], **self._label_options(role))
+
+    def _label_options(self, role: str) -> LabelOptions:
+        return LabelOptions(
+            id_column=self._id_column_of(role),
+            label_column=self.label_column if self._has_label_column(role) else None,
+            header=self._has_header(role),
+            query=self._query_of(role),
+            unlabelled=self.unlabelled,
+        )
+
+    def _has_label_column(self, role: str) -> bool:
+        """Return whether the chosen column of labels applies to a table: a name does not if only others have it."""
+        if not isinstance(self.label_column, str):
+            return self.label_column is not None and role != "nodes"
+        others = [one for one in ("nodes", "labels", "validation") if one in self.sources and one != role]
+        if self.label_column in self._column_names(role):
+            return True
+        return not any(self.label_column in self._column_names(other) for other in others)
+
+    def _check_role(self, parameter: str, role: str) -> None:
         if role not in ROLES:
             known = ", ".join(map(repr, ROLES))
-            raise ParameterError(f"header must be given for some of {known}, got {role!r}", parameter="header")
-        if role in self.paths and not self.is_table(role):
-            raise ParameterError(f"{self.paths[role]} is no table and has no header", parameter="header")
+            raise ParameterError(f"{parameter} must be given for some of {known}, got {role!r}", parameter=parameter)
+        if parameter == "header" and role in self.sources and not self.is_table(role):
+            raise ParameterError(f"{self.path(role)} is no table and has no header", parameter="header")
 
     def _has_header(self, role: str) -> bool | None:
         """Return whether a file has a header; ``None`` if that is to be detected."""
@@ -129,26 +209,28 @@ class DatasetFiles:
             return None
         return self.header.get(role) if isinstance(self.header, Mapping) else self.header
 
+    def _query_of(self, role: str) -> str | None:
+        return self.query.get(role) if isinstance(self.query, Mapping) else self.query
+
     def _id_column_of(self, role: str) -> Column:
         """Return the column of ids in a table; a name applies to the tables that have it."""
         if self.id_column is None or not self.is_table(role):
             return None
         if isinstance(self.id_column, int) or self.id_column in self._column_names(role):
             return self.id_column
-        with_ids = [other for other in self.paths if other != "edges" and self.is_table(other)]
+        with_ids = [other for other in self.sources if other != "edges" and self.is_table(other)]
         if not any(self.id_column in self._column_names(other) for other in with_ids):
-            files = ", ".join(str(self.paths[other]) for other in with_ids)
+            files = ", ".join(str(self.path(other) or other) for other in with_ids)
             raise DataError(f"there is no column {self.id_column!r} in {files}", parameter="id_column")
         return None
 
     def _feature_names(self) -> list[str] | None:
         """Return the columns of features without the ignored ones, ``None`` for all."""
         from planetoid.io.column_roles import feature_columns, find_id_column
-        from planetoid.io.formats import open_table
 
         if not self.ignore:
             return None
-        table = open_table(self.paths["features"], header=True)
+        table = self._open("features", header=True)
         for name in self.ignore:
             if name not in table.names:
                 raise DataError(f"there is no column {name!r} to ignore", path=table.path, parameter="ignore")
@@ -156,6 +238,15 @@ class DatasetFiles:
         return [table.names[number] for number in feature_columns(table, node, self.ignore)]
 
     def _column_names(self, role: str) -> Sequence[str]:
-        from planetoid.io.formats import open_table
+        return self._open(role, header=self._has_header(role) is not False).names
 
-        return open_table(self.paths[role], self._has_header(role) is not False).names
+    def _open(self, role: str, header: bool | None = None) -> Table:
+        from planetoid.io.formats import open_table
+        from planetoid.io.table import TableOptions
+
+        header = self._has_header(role) if header is None else header
+        if header is None and role == "nodes":
+            named = (self.id_column, self.label_column, *self.ignore, *self.text_columns, *self.categorical)
+            header = True if any(isinstance(column, str) for column in named) else None
+        options = TableOptions(header, None, self.decimal, self._query_of(role))
+        return open_table(self.sources[role], options, "labels" if role == "validation" else role)  # type: ignore[arg-type]

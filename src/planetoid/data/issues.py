@@ -30,7 +30,7 @@ def find_issues(data: Dataset, counts: DatasetCounts) -> list[str]:
 
 def _of_graph(data: Dataset, counts: DatasetCounts) -> list[str]:
     sentences = []
-    features = data.source("features")
+    features = data.source("features") or data.source("nodes")
     isolated = counts.isolated - (features.n_without_edge if features else 0)  # reading them gave a warning
     if data.source("edges") is not None and isolated > 0:
         sentences.append(f"{_have(isolated)} no edge to another node: {NO_GRAPH}.")
@@ -50,12 +50,22 @@ def _of_features(data: Dataset, counts: DatasetCounts) -> list[str]:
 
 def _of_labels(counts: DatasetCounts) -> list[str]:
     sentences = []
-    few = [name for name, size in counts.classes.items() if size < FEW_LABELS]
+    few = [name for name, size in counts.classes.items() if 1 < size < FEW_LABELS]
     if few:
-        shown = ", ".join(f"{name!r} ({counts.classes[name]})" for name in few[:MAX_CLASSES_SHOWN])
-        more = f" and {len(few) - MAX_CLASSES_SHOWN:,} more" if len(few) > MAX_CLASSES_SHOWN else ""
-        sentences.append(f"Classes with fewer than {FEW_LABELS} labels: {shown}{more}; expect errors there.")
+        shown = _some([f"{name!r} ({counts.classes[name]})" for name in few])
+        sentences.append(f"Classes with fewer than {FEW_LABELS} labels: {shown}; expect errors there.")
+    single = [name for name, size in counts.classes.items() if size == 1]
+    if single:
+        sentences.append(
+            f"Classes with a single label: {_some([repr(name) for name in single])}; no accuracy can be measured for "
+            "them: label more of their nodes, or merge them with another class."
+        )
     return sentences
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - MAX_CLASSES_SHOWN:,} more" if len(names) > MAX_CLASSES_SHOWN else ""
+    return ", ".join(names[:MAX_CLASSES_SHOWN]) + more
 
 
 def _of_columns(data: Dataset) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,14 @@ import pyarrow.compute as pc
 from planetoid.errors import DataError, Fix, PlanetoidWarning, warn
 from planetoid.ids import NodeIds
 from planetoid.io.encode import integers_if_canonical
+from planetoid.io.id_hints import why_ids_differ
 from planetoid.io.node_order import sorted_ids
 
 if TYPE_CHECKING:
+    from planetoid.data.node_table import NodeTable
     from planetoid.io.feature_table import FeatureBlocks
+
+    Described: TypeAlias = FeatureBlocks | NodeTable  # what has one row per node
 
 __all__ = ["NodeUnion", "unite_nodes"]
 
@@ -38,7 +42,7 @@ class NodeUnion(NamedTuple):
     n_without_edge: int
 
 
-def unite_nodes(edge_ids: NodeIds | None, features: FeatureBlocks | None, edges_path: Path | None) -> NodeUnion:
+def unite_nodes(edge_ids: NodeIds | None, features: Described | None, edges_path: Path | None) -> NodeUnion:
     """Return the nodes with an edge and the nodes with features, in natural order.
 
     Ids of two files are compared as integers where all of them are written as integers, else as strings.
@@ -58,28 +62,31 @@ def unite_nodes(edge_ids: NodeIds | None, features: FeatureBlocks | None, edges_
     return NodeUnion(ids, rows[: len(edge_ids)], len(new))
 
 
-def _check_overlap(features: FeatureBlocks, known: pa.Array, described: pa.Array, new: pa.Array) -> None:
+def _check_overlap(features: Described, known: pa.Array, described: pa.Array, new: pa.Array) -> None:
     """Warn of features of nodes without an edge; a file of them alone must have other ids than the edges."""
     if not len(new):
         return
     first = new[0].as_py()
+    reason = why_ids_differ(new, known) if features.has_ids else None
     if len(new) == len(described):
         raise DataError(
             f"no row has the id of a node with an edge: the first id is {first!r}, ids of edges look like "
-            f"{known[0].as_py()!r}",
+            f"{known[0].as_py()!r}" + (f"; {reason[0]}" if reason else ""),
             path=features.path,
-            hint="check that this is the right file and the right id column",
-            fix=Fix("id_column") if features.has_ids else (),
+            hint=reason[1] if reason else "check that this is the right file and the right id column",
+            fix=Fix("id_column") if features.has_ids and not reason else (),
         )
     warn(
         PlanetoidWarning(
-            f"{len(new):,} of {len(described):,} rows belong to nodes without an edge, the first to {first!r}",
+            f"{len(new):,} of {len(described):,} rows belong to nodes without an edge, the first to {first!r}"
+            + (f"; {reason[0]}" if reason else ""),
             path=features.path,
+            hint=reason[1] if reason else None,
         )
     )
 
 
-def _check_row_numbers(features: FeatureBlocks, ids: NodeIds, edges_path: Path | None) -> None:
+def _check_row_numbers(features: Described, ids: NodeIds, edges_path: Path | None) -> None:
     """Rows without ids are the nodes 0 to n - 1; the edges may have no others."""
     n_rows = len(features.ids)
     if ids.kind != "range" or len(ids) != n_rows:

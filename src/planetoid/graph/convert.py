@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
     from planetoid.graph.core import Graph
+    from planetoid.io.memory import ArrowStream
 
 __all__ = [
     "GraphLike",
@@ -73,14 +74,8 @@ class EdgeIndexData(Protocol):
     def num_nodes(self) -> int | None: ...
 
 
-class ToPandas(Protocol):
-    """A table of polars or Arrow."""
-
-    def to_pandas(self) -> pd.DataFrame: ...
-
-
 GraphLike: TypeAlias = (
-    "Graph | str | PathLike[str] | SparseMatrix | NetworkxGraph | EdgeIndexData | pd.DataFrame | ToPandas | "
+    "Graph | str | PathLike[str] | SparseMatrix | NetworkxGraph | EdgeIndexData | pd.DataFrame | ArrowStream | "
     "npt.ArrayLike | tuple[Sequence[Hashable], ...] | Sequence[tuple[Hashable, ...]] | "
     "Mapping[Hashable, Iterable[Hashable]]"
 )
@@ -118,8 +113,8 @@ def graph_of(cls: type[Graph], source: GraphLike, options: dict[str, Any]) -> Gr
         return cls.from_pyg(cast("EdgeIndexData", source), **options)
     if library == "pandas":
         return cls.from_pandas(cast("pd.DataFrame", source), **options)
-    if hasattr(source, "to_pandas"):
-        return cls.from_pandas(cast("ToPandas", source).to_pandas(), **options)
+    if hasattr(source, "__arrow_c_stream__"):  # Polars, Arrow and others
+        return cls.from_file(cast("ArrowStream", source), **options)
     if isinstance(source, Sequence) and len(source):
         return _from_sequence(cls, source, options)
     raise DataError(f"a {type(source).__name__} is not a graph", hint=f"pass {ACCEPTED}")

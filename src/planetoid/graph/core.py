@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from planetoid.graph.build import PolicyOptions
     from planetoid.graph.convert import EdgeIndexData, GraphLike, GraphOptions, NetworkxGraph, SparseMatrix
+    from planetoid.io.formats import TableSource
 
 __all__ = ["Graph"]
 
@@ -193,7 +193,7 @@ class Graph:
     @classmethod
     def from_file(
         cls,
-        path: str | PathLike[str],
+        path: TableSource,
         *,
         source: str | int | None = None,
         target: str | int | None = None,
@@ -203,15 +203,15 @@ class Graph:
         nodes: IdsLike | None = None,
         **policy: Unpack[PolicyOptions],
     ) -> Graph:
-        """Build a graph from a CSV, TSV or Parquet file of edges.
+        """Build a graph from a file or another table of edges.
 
         The file is read in batches. Ids from text are integers if every one is written as an integer, else strings
-        (``007`` is a string); in Parquet they have a type.
+        (``007`` is a string); elsewhere they have a type.
 
         Parameters
         ----------
-        path : str or path
-            Text may be compressed with gzip, and may begin with comments (``#``).
+        path : str, path or table
+            As in :func:`~planetoid.read_dataset`; text may begin with comments (``#``).
         source, target, weight : str or int, optional
             Columns, by name or by number from 0. By default those with the usual names (as in :meth:`from_pandas`),
             else the first two; a column called ``weight``, or the only other one if it is numeric, is the weight.

@@ -51,10 +51,15 @@ class Dialect:
     header_is_certain: bool
 
 
-def detect_dialect(path: Path, header: bool | None = None, separator: str | None = None) -> Dialect:
-    """Detect the dialect of a text table, given what the caller knows about its header and separator."""
+def detect_dialect(
+    path: Path, header: bool | None = None, separator: str | None = None, *, joined: bool = False
+) -> Dialect:
+    """Detect the dialect of a text table, given what the caller knows about its header and separator.
+
+    ``joined``: cells may contain line breaks.
+    """
     _check_separator(separator)
-    lines = first_records(path)
+    lines = first_records(path, joined=joined)
     texts = [line.text for line in lines]
     chosen = _detect_separator(path, texts) if separator is None else separator
     if separator is not None and not _splits(texts, separator):

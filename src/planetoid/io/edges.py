@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from os import PathLike
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +16,10 @@ from planetoid.io.edgelist import EdgeList
 from planetoid.io.encode import IdEncoder
 from planetoid.io.formats import open_table
 from planetoid.io.matching import graph_ids, rows_of
-from planetoid.io.table import Batch, Table
+from planetoid.io.table import Batch, Table, TableOptions
+
+if TYPE_CHECKING:
+    from planetoid.io.formats import TableSource
 
 __all__ = ["read_edges"]
 
@@ -26,22 +27,25 @@ Scalar = TypeVar("Scalar", np.int32, np.float32)
 
 
 def read_edges(
-    path: str | PathLike[str],
+    path: TableSource,
     *,
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    query: str | None = None,
     nodes: NodeIds | Iterable[Hashable] | int | None = None,
 ) -> tuple[NodeIds, EdgeList]:
     """Read a table of edges.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, TSV or other text table, perhaps compressed with gzip, or a Parquet file. Text may begin with comments
-        (``#``).
+    path : str, Path, table or connection
+        A CSV, TSV or other text table, perhaps compressed, which may begin with comments (``#``); Parquet, Arrow, JSON
+        lines, a folder or pattern of parts; an SQLite or DuckDB file or a database connection with a query; a Polars,
+        Arrow or pandas table; ``.npz``, ``.npy`` or ``.mat`` with an adjacency matrix or pairs of row numbers.
     source, target, weight : str or int, optional
         Columns, by name or number. By default the columns with the usual names, else the first two, except for the
         index of a pandas table; the weight is a column called ``weight``, or the only other one if it is numeric.
@@ -49,6 +53,10 @@ def read_edges(
         Whether the first line names the columns; detected by default.
     separator : str, optional
         One character (a space: any whitespace); detected by default.
+    decimal : {".", ","}, optional
+        Decimal separator in text; detected by default.
+    query : str, optional
+        SQL query, or name of a table, of a database.
     nodes : ids, optional
         All nodes, in row order; an edge with another node is an error. By default the nodes are those that occur, in
         natural order (``paper_9`` before ``paper_10``).
@@ -59,11 +67,10 @@ def read_edges(
         Integers if all ids are written as integers, else strings.
     edges : EdgeList
     """
-    path = Path(path)
     if header is None and any(isinstance(column, str) for column in (source, target, weight)):
         header = True
-    table = open_table(path, header, separator)
-    columns = choose_edge_columns(table.names, source, target, weight, path)
+    table = open_table(path, TableOptions(header, separator, decimal, query), "edges")
+    columns = choose_edge_columns(table.names, source, target, weight, table.path)
     number = columns.weight
     if number is not None and not table.is_numeric(number) and weight is None and not is_weight(table.names[number]):
         columns = columns._replace(weight=None)  # perhaps the kind of edge

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,18 @@ import numpy.typing as npt
 
 from planetoid.errors import DataError, Fix
 from planetoid.io.column_roles import column_number, feature_columns, find_id_column
-from planetoid.io.table import Records, Table
+from planetoid.io.table import Batch, Records, Table, TableOptions
+from planetoid.io.typed_table import SparseBatch, TypedTable
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import TypeAlias
 
     import pyarrow as pa
     from scipy import sparse
 
     Matrix: TypeAlias = npt.NDArray[np.float32] | sparse.csr_array
+
+WIDE = 256  # columns from which a table that is mostly zero is read as a sparse matrix
 
 __all__ = ["FeatureBlock", "FeatureOptions", "FeatureReader", "TableFeatures"]
 
@@ -36,7 +38,14 @@ class FeatureOptions:
     n_features: int | None = None
     header: bool | None = None
     separator: str | None = None
+    decimal: str | None = None
+    query: str | None = None
     format: str | None = None
+
+    def of_table(self, implied_header: bool | None) -> TableOptions:
+        """Return how the table is written; ``implied_header`` is what the choice of columns says about its header."""
+        header = implied_header if self.header is None else self.header
+        return TableOptions(header, self.separator, self.decimal, self.query)
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,6 @@ class FeatureReader(Records, ABC):
         Whether the ids come from text, so that what looks like an integer is one.
     """
 
-    path: Path
     n_features: int
     names: tuple[str, ...] | None = None
     ids_are_text: bool = False
@@ -71,6 +79,10 @@ class FeatureReader(Records, ABC):
     @abstractmethod
     def blocks(self) -> Iterator[FeatureBlock]:
         """Read the rows in the order of the file."""
+
+    def sparse_blocks(self) -> Iterator[FeatureBlock] | None:
+        """Read dense rows that are mostly zero as sparse blocks; ``None`` if that does not apply."""
+        return None
 
 
 class TableFeatures(FeatureReader):
@@ -97,8 +109,33 @@ class TableFeatures(FeatureReader):
             self.table.check_ids(batch, [self._id])
             yield FeatureBlock(batch.first_row, batch.numbers, batch.texts[0])
 
+    def sparse_blocks(self) -> Iterator[FeatureBlock] | None:
+        if self.n_features < WIDE or not isinstance(self.table, TypedTable):
+            return None
+        batches = self.table.sparse_batches(self._id, self._columns)
+        return None if batches is None else self._checked(batches)
+
+    def _checked(self, batches: Iterator[SparseBatch]) -> Iterator[FeatureBlock]:
+        for batch in batches:
+            self.table.check_ids(Batch(batch.first_row, [batch.ids], np.empty((0, 0), np.float32)), [self._id])
+            yield FeatureBlock(batch.first_row, batch.X, batch.ids)
+
     def line(self, row: int) -> int | None:
         return self.table.line(row)
+
+    def position(self, row: int) -> str:
+        return self.table.position(row)
+
+    def error(
+        self,
+        message: str,
+        row: int,
+        *,
+        column: str | int | None = None,
+        ids: Sequence[Hashable] = (),
+        hint: str | None = None,
+    ) -> DataError:
+        return self.table.error(message, row, column=column, ids=ids, hint=hint)
 
     def _check_numeric(self) -> None:
         for column in self._columns:

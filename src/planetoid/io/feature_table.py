@@ -17,6 +17,7 @@ from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.ids import NodeIds
 from planetoid.io.encode import IdEncoder, integers_if_canonical
 from planetoid.io.matching import OnUnknown, check_unique, handle_unknown, rows_of
+from planetoid.io.sparse_columns import SPARSE_BELOW
 from planetoid.io.table import Records
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = ["FeatureBlocks", "FeatureTable"]
 
 AnyMatrix = TypeVar("AnyMatrix", bound="Matrix")
 
-SPARSE_BELOW = 0.1  # share of nonzero entries up to which a dense table is kept as a sparse matrix
 ROWS_AT_ONCE = 4096
 
 
@@ -45,6 +45,8 @@ class FeatureTable:
         The file it was read from.
     has_ids : bool
         False if the file has no ids, so that ``ids`` are row numbers.
+    is_dense : bool
+        Whether its format is dense, even if it was read as a sparse matrix because it is wide and mostly zero.
     """
 
     X: Matrix
@@ -52,6 +54,7 @@ class FeatureTable:
     names: npt.NDArray[np.object_] | None = None
     path: Path | None = None
     has_ids: bool = True
+    is_dense: bool = False
 
     def aligned(self, ids: NodeIds, on_unknown: OnUnknown = "warn") -> FeatureTable:
         """Return the features of the given nodes, in their order.
@@ -94,10 +97,17 @@ class FeatureTable:
         return replace(self, X=X, names=names)
 
     def compact(self) -> FeatureTable:
-        """Return the table with a sparse ``X`` if at most a tenth of a dense one is nonzero."""
-        if not isinstance(self.X, np.ndarray) or np.count_nonzero(self.X) > SPARSE_BELOW * self.X.size:
+        """Return a dense table with a sparse ``X`` if at most a tenth of it is nonzero."""
+        if not isinstance(self.X, np.ndarray):
+            too_dense = self.is_dense and self.X.nnz > SPARSE_BELOW * self.X.shape[0] * self.X.shape[1]
+            return self.as_dense() if too_dense else self
+        if np.count_nonzero(self.X) > SPARSE_BELOW * self.X.size:
             return self
         return replace(self, X=sparse.csr_array(self.X))
+
+    def as_dense(self) -> FeatureTable:
+        """Return a table of a dense format with a dense ``X``, whichever way it was read."""
+        return replace(self, X=self.X.toarray()) if self.is_dense and not isinstance(self.X, np.ndarray) else self
 
 
 class FeatureBlocks:
@@ -117,6 +127,8 @@ class FeatureBlocks:
         Names of the columns.
     ids_are_text : bool
         Whether ids that are all written as integers are integers.
+    is_dense : bool
+        Whether sparse blocks come from a dense format.
     """
 
     def __init__(
@@ -127,6 +139,7 @@ class FeatureBlocks:
         names: Sequence[str] | npt.NDArray[np.object_] | None = None,
         *,
         ids_are_text: bool = False,
+        is_dense: bool = False,
     ) -> None:
         self._records = records
         self._blocks = blocks
@@ -134,18 +147,21 @@ class FeatureBlocks:
         self._n_features = blocks[0].shape[1]
         self._names = None if names is None else np.array(names, dtype=object)
         self._ids_are_text = ids_are_text
+        self._is_dense = is_dense
 
     @classmethod
     def read(cls, reader: FeatureReader) -> FeatureBlocks:
         """Read a file to its end."""
         blocks: list[Matrix] = []
         parts: list[pa.Array] = []
-        for block in reader.blocks():
+        sparse_blocks = reader.sparse_blocks()
+        for block in reader.blocks() if sparse_blocks is None else sparse_blocks:
             blocks.append(block.X)
             if block.ids is not None:
                 parts.append(block.ids)
         values = pa.chunked_array(parts) if parts else None
-        return cls(reader, blocks, values, reader.names, ids_are_text=reader.ids_are_text)
+        is_dense = sparse_blocks is not None
+        return cls(reader, blocks, values, reader.names, ids_are_text=reader.ids_are_text, is_dense=is_dense)
 
     @property
     def path(self) -> Path | None:
@@ -169,7 +185,7 @@ class FeatureBlocks:
         """Return the features in the order of the rows."""
         ids = self.ids
         X = _placed(self._blocks, np.arange(len(ids)), (len(ids), self._n_features))
-        return FeatureTable(X, ids, self._names, self.path, self.has_ids)
+        return FeatureTable(X, ids, self._names, self.path, self.has_ids, self._is_dense)
 
     def aligned(self, ids: NodeIds, on_unknown: OnUnknown = "warn") -> FeatureTable:
         """Return the features of the given nodes; see :meth:`FeatureTable.aligned`."""
@@ -184,7 +200,7 @@ class FeatureBlocks:
             rows = np.arange(n_rows)
         else:
             rows = rows_of(ids, self._values, self._records)
-            handle_unknown(self.path, rows, self._values, "rows", on_unknown)
+            handle_unknown(self.path, rows, self._values, ids, "rows", on_unknown)
             check_unique(self._records, rows, self._values)
             missing = len(ids) - int(np.count_nonzero(rows >= 0))
             if missing:
@@ -193,7 +209,8 @@ class FeatureBlocks:
                         f"{missing:,} of {len(ids):,} nodes have no row; their features are zero", path=self.path
                     )
                 )
-        return FeatureTable(_placed(self._blocks, rows, (len(ids), self._n_features)), ids, self._names, self.path)
+        X = _placed(self._blocks, rows, (len(ids), self._n_features))
+        return FeatureTable(X, ids, self._names, self.path, is_dense=self._is_dense)
 
 
 def _placed(blocks: list[Matrix], rows: npt.NDArray[np.int64], shape: tuple[int, int]) -> Matrix:

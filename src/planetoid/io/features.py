@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +15,14 @@ from planetoid.io.formats import open_features
 from planetoid.io.matching import check_unique, graph_ids
 
 if TYPE_CHECKING:
+    from planetoid.io.formats import TableSource
     from planetoid.io.matching import HasIds
 
 __all__ = ["iter_features", "read_feature_blocks", "read_features"]
 
 
 def read_features(
-    path: str | PathLike[str],
+    path: TableSource,
     graph: HasIds | NodeIds | None = None,
     *,
     id_column: str | int | None = None,
@@ -32,6 +31,8 @@ def read_features(
     n_features: int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    query: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> FeatureTable:
     """Read the features of nodes.
@@ -41,11 +42,12 @@ def read_features(
 
     Parameters
     ----------
-    path : str or Path
-        One of these, by its suffix; text may be compressed with gzip.
+    path : str, Path, table or connection
+        One of these, by its suffix; text may be compressed.
 
-        - a CSV, TSV or Parquet table with a column of ids and one column per feature
-        - ``.npz``: a scipy sparse matrix, one row per node in order
+        - a table with a column of ids and one column per feature: CSV, TSV, Parquet, Arrow, JSON lines, a folder or
+          pattern of parts, a database with a query, or a table in memory
+        - ``.npz``, ``.npy``, ``.mat``: a matrix, one row per node in order; or ids and a matrix, as ``embed`` writes
         - ``.svm``, ``.svmlight``, ``.libsvm``: ``label column:value ...``, one line per node in order; the labels
           are ignored, and columns are counted from 1 unless a 0 occurs
         - ``.txt``: lines of ``id token:weight ...``, or ``id token ...`` where every weight is 1
@@ -66,8 +68,12 @@ def read_features(
         Whether the first line of a text table names the columns; detected by default.
     separator : str, optional
         One character between the cells of a text table (a space: any whitespace); detected by default.
-    format : {"table", "parquet", "tokens", "svmlight", "npz"}, optional
-        For a file with another suffix.
+    decimal : {".", ","}, optional
+        Decimal separator in text; detected by default.
+    query : str, optional
+        SQL query, or name of a table, of a database.
+    format : str, optional
+        For a file with another suffix: ``"table"``, ``"tokens"``, ``"svmlight"``, ``"npz"``, ...
 
     Returns
     -------
@@ -81,13 +87,15 @@ def read_features(
         n_features=n_features,
         header=header,
         separator=separator,
+        decimal=decimal,
+        query=query,
         format=format,
     )
-    return blocks.table() if graph is None else blocks.aligned(graph_ids(graph))
+    return (blocks.table() if graph is None else blocks.aligned(graph_ids(graph))).as_dense()
 
 
 def read_feature_blocks(
-    path: str | PathLike[str],
+    path: TableSource,
     *,
     id_column: str | int | None = None,
     names: Sequence[str | int] | None = None,
@@ -95,6 +103,8 @@ def read_feature_blocks(
     n_features: int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    query: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> FeatureBlocks:
     """Read the features of nodes before it is known which nodes there are.
@@ -102,12 +112,12 @@ def read_feature_blocks(
     Takes the parameters of :func:`read_features`. The result has the ids of the file, and is aligned with the nodes
     later without a second copy of the features.
     """
-    options = FeatureOptions(id_column, names, ignore, n_features, header, separator, format)
-    return FeatureBlocks.read(open_features(Path(path), options))
+    options = FeatureOptions(id_column, names, ignore, n_features, header, separator, decimal, query, format)
+    return FeatureBlocks.read(open_features(path, options))
 
 
 def iter_features(
-    path: str | PathLike[str],
+    path: TableSource,
     *,
     id_column: str | int | None = None,
     names: Sequence[str | int] | None = None,
@@ -115,6 +125,8 @@ def iter_features(
     n_features: int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    decimal: str | None = None,
+    query: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Iterator[FeatureTable]:
     """Read features in blocks of rows, in memory that does not grow with the file.
@@ -123,8 +135,8 @@ def iter_features(
     are written: strings from text. A duplicate id is noticed only within a block. Without ``names`` a token file is
     read twice, first for its vocabulary; an ``.npz`` file is in memory as a whole.
     """
-    options = FeatureOptions(id_column, names, ignore, n_features, header, separator, format)
-    reader = open_features(Path(path), options)
+    options = FeatureOptions(id_column, names, ignore, n_features, header, separator, decimal, query, format)
+    reader = open_features(path, options)
     column_names = None if reader.names is None else np.array(reader.names, dtype=object)
     for block in reader.blocks():
         if block.ids is None:

@@ -1,8 +1,8 @@
 """The registry of file formats: how a format is recognised, what it holds, and which class reads it.
 
 A new format is one reader class and one entry in ``FORMATS``. If it is a table, the class extends
-:class:`~planetoid.io.table.Table`, and edges, features and labels are all read from it; if it holds features alone, the
-class extends :class:`~planetoid.io.feature_reader.FeatureReader`. Compressions are listed in
+:class:`~planetoid.io.table.Table`, and edges, features, labels and node tables are all read from it; if it holds
+features alone, the class extends :class:`~planetoid.io.feature_reader.FeatureReader`. Compressions are listed in
 :mod:`planetoid.io.opening`.
 """
 
@@ -10,24 +10,28 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from planetoid.errors import DataError, ParameterError
+from planetoid.io.locations import begins_with_json, is_in_parts, parts_of
 from planetoid.io.opening import COMPRESSIONS, check_file, has_signature, plain_suffix
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from planetoid.io.feature_reader import FeatureOptions, FeatureReader
-    from planetoid.io.table import Table
+    from planetoid.io.memory import ArrowStream, Connection
+    from planetoid.io.table import Table, TableOptions
 
-__all__ = ["FORMATS", "Content", "Format", "format_of", "open_features", "open_table"]
+__all__ = ["FORMATS", "Content", "Format", "TableSource", "format_of", "open_features", "open_table"]
 
-Content: TypeAlias = Literal["edges", "features", "labels"]
+Content: TypeAlias = Literal["edges", "features", "labels", "nodes"]
+TableSource: TypeAlias = "str | PathLike[str] | Table | ArrowStream | Connection"
 
-READING_OPTIONS = ("id_column", "names", "ignore", "n_features", "header", "separator")
+READING_OPTIONS = ("id_column", "names", "ignore", "n_features", "header", "separator", "decimal")
 
 
 @dataclass(frozen=True)
@@ -42,72 +46,125 @@ class Format:
         Module and class that read it, imported on first use.
     suffixes : tuple of str
         File name endings, without that of a compression.
+    contents : tuple of str
+        What can be read from it; everything from a table.
     options : tuple of str
         Parameters of :func:`planetoid.io.read_features` that apply to it.
     has_ids : bool
         Whether records have ids; otherwise the row number is the id.
     has_names : bool
         Whether features can have names.
-    is_sparse : bool
-        Whether features become a sparse matrix.
     is_table : bool
-        Whether it has columns, from which edges, features and labels are read; otherwise it has features alone.
+        Whether its features are columns of a table; otherwise they have a reader of their own.
     is_text : bool
         Whether it may be compressed.
     signature : bytes or None
-        First and last bytes of a file, by which it is recognised without its suffix.
+        First bytes of a file, by which it is recognised without its suffix.
+    signature_offset : int
+        Where the signature begins.
+    signed_at_end : bool
+        Whether the last bytes are the signature too.
+    table_reader : str or None
+        Module and class that read edges and labels, if it is not ``reader``.
     """
 
     name: str
     reader: str
     suffixes: tuple[str, ...]
+    contents: tuple[Content, ...] = ("features",)
     options: tuple[str, ...] = ()
     has_ids: bool = True
     has_names: bool = True
-    is_sparse: bool = False
     is_table: bool = False
     is_text: bool = True
     signature: bytes | None = None
+    signature_offset: int = 0
+    signed_at_end: bool = False
+    table_reader: str | None = None
 
     def holds(self, content: Content) -> bool:
-        """Return whether edges, features or labels can be read from this format."""
-        return self.is_table or content == "features"
+        """Return whether edges, features, labels or a node table can be read from this format."""
+        return self.is_table or content in self.contents
+
+    def is_signed(self, path: Path) -> bool:
+        """Return whether a file has the signature of this format."""
+        return self.signature is not None and has_signature(
+            path, self.signature, at_end=self.signed_at_end, offset=self.signature_offset
+        )
 
     def reader_class(self) -> object:
-        """Import and return the class that reads this format."""
-        module, name = self.reader.split(":")
-        found: object = getattr(importlib.import_module(module), name)
-        return found
+        """Import and return the class that reads features in this format."""
+        return _imported(self.reader)
+
+    def table_class(self) -> object:
+        """Import and return the class that reads edges, labels and node tables in this format."""
+        return self.reader_class() if self.table_reader is None else _imported(self.table_reader)
 
 
-TEXT_TABLE = Format(
-    "table",
-    "planetoid.io.text_table:TextTable",
-    (".csv", ".tsv", ".tab"),
-    options=READING_OPTIONS,
-    is_table=True,
-)
+def _imported(where: str) -> object:
+    module, name = where.split(":")
+    found: object = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _table(name: str, reader: str, suffixes: tuple[str, ...], **more: Any) -> Format:
+    return Format(name, reader, suffixes, options=READING_OPTIONS, is_table=True, **more)
+
+
+def _arrays(name: str, suffixes: tuple[str, ...], **more: Any) -> Format:
+    return Format(
+        name,
+        "planetoid.io.arrays:ArrayFeatures",
+        suffixes,
+        contents=("edges", "features", "labels"),
+        options=("n_features",),
+        has_ids=False,
+        has_names=False,
+        is_text=False,
+        table_reader="planetoid.io.arrays:ArrayTable",
+        **more,
+    )
+
+
+TEXT_TABLE = _table("table", "planetoid.io.text_table:TextTable", (".csv", ".tsv", ".tab"))
 
 FORMATS = {
     known.name: known
     for known in (
         TEXT_TABLE,
-        Format(
+        _table(
             "parquet",
             "planetoid.io.parquet_table:ParquetTable",
             (".parquet", ".pq"),
-            options=READING_OPTIONS,
-            is_table=True,
             is_text=False,
             signature=b"PAR1",
+            signed_at_end=True,
         ),
-        Format(
-            "tokens",
-            "planetoid.io.tokens:TokenFeatures",
-            (".txt",),
-            options=("names", "n_features"),
-            is_sparse=True,
+        _table(
+            "arrow",
+            "planetoid.io.feather:FeatherTable",
+            (".feather", ".arrow", ".ipc", ".arrows"),
+            is_text=False,
+            signature=b"ARROW1",
+            signed_at_end=True,
         ),
+        _table("json", "planetoid.io.json_lines:JsonTable", (".jsonl", ".ndjson", ".json")),
+        _table(
+            "sqlite",
+            "planetoid.io.databases:SqliteTable",
+            (".sqlite", ".sqlite3", ".db"),
+            is_text=False,
+            signature=b"SQLite format 3\x00",
+        ),
+        _table(
+            "duckdb",
+            "planetoid.io.databases:DuckdbTable",
+            (".duckdb", ".ddb"),
+            is_text=False,
+            signature=b"DUCK",
+            signature_offset=8,
+        ),
+        Format("tokens", "planetoid.io.tokens:TokenFeatures", (".txt",), options=("names", "n_features")),
         Format(
             "svmlight",
             "planetoid.io.svmlight:SvmlightFeatures",
@@ -115,18 +172,10 @@ FORMATS = {
             options=("n_features",),
             has_ids=False,
             has_names=False,
-            is_sparse=True,
         ),
-        Format(
-            "npz",
-            "planetoid.io.matrices:MatrixFeatures",
-            (".npz",),
-            options=("n_features",),
-            has_ids=False,
-            has_names=False,
-            is_sparse=True,
-            is_text=False,
-        ),
+        _arrays("npz", (".npz",)),
+        _arrays("npy", (".npy",), signature=b"\x93NUMPY"),
+        _arrays("mat", (".mat",), signature=b"MATLAB 5.0 MAT-file"),
     )
 }
 
@@ -148,26 +197,48 @@ def format_of(path: str | Path, chosen: str | None = None, content: Content = "f
         return FORMATS[chosen]
     if chosen == TEXT_TABLE.name:
         possible = [known for known in possible if known.is_table]
+    if is_in_parts(path):
+        return format_of(parts_of(path)[0], chosen, content)
     by_suffix = next((known for known in possible if plain_suffix(path) in known.suffixes), TEXT_TABLE)
-    if by_suffix is not TEXT_TABLE:
-        return by_suffix
-    signed = (known for known in possible if known.signature is not None and has_signature(path, known.signature))
-    return next(signed, TEXT_TABLE)
+    if by_suffix.is_text and by_suffix.is_table:  # the suffix may be wrong, as that of a pipe is
+        signed = next((known for known in possible if known.is_signed(path)), None)
+        if signed is not None:
+            return signed
+        if by_suffix is TEXT_TABLE and FORMATS["json"] in possible and begins_with_json(path):
+            return FORMATS["json"]
+    return by_suffix
 
 
-def open_table(path: Path, header: bool | None = None, separator: str | None = None) -> Table:
-    """Open a file as a table."""
-    found = format_of(path, TEXT_TABLE.name)
+def open_table(source: TableSource, options: TableOptions | None = None, content: Content = "nodes") -> Table:
+    """Open a file, several files, a database or a table in memory as a table of edges, labels or nodes."""
+    from planetoid.io.table import Table, TableOptions
+
+    options = options or TableOptions()
+    if isinstance(source, Table):
+        return source
+    if not isinstance(source, (str, PathLike)):
+        from planetoid.io.memory import table_in_memory
+
+        return table_in_memory(source, options)
+    path = Path(source)
+    if is_in_parts(path):
+        from planetoid.io.parts import PartsTable
+
+        return PartsTable(path, [open_table(part, options, content) for part in parts_of(path)])
+    found = format_of(path, None if content in ("edges", "labels") else TEXT_TABLE.name, content)
     _check_compression(path, found)
-    open_as = cast("Callable[[Path, bool | None, str | None], Table]", found.reader_class())
-    return open_as(path, header, separator)
+    if options.query is not None and found.name not in ("sqlite", "duckdb"):
+        raise ParameterError("a query requires a database", parameter="query", path=path)
+    open_as = cast("Callable[[Path, TableOptions], Table]", found.table_class())
+    return open_as(path, replace(options, content=content))
 
 
-def open_features(path: Path, options: FeatureOptions) -> FeatureReader:
+def open_features(source: TableSource, options: FeatureOptions) -> FeatureReader:
     """Open a file of features; columns chosen by name imply a header."""
     from planetoid.io.feature_reader import TableFeatures
 
-    found = format_of(path, options.format)
+    path = Path(source) if isinstance(source, (str, PathLike)) else None
+    found = TEXT_TABLE if path is None else format_of(path, options.format)
     for name in READING_OPTIONS:
         value = getattr(options, name)
         if value is not None and name not in found.options:
@@ -181,9 +252,9 @@ def open_features(path: Path, options: FeatureOptions) -> FeatureReader:
         chosen = (options.names, options.ignore)
         columns = [options.id_column, *(column for columns in chosen if columns is not None for column in columns)]
         implied = True if any(isinstance(column, str) for column in columns) else None
-        header = implied if options.header is None else options.header
-        reader = TableFeatures(open_table(path, header, options.separator), options)
+        reader = TableFeatures(open_table(source, options.of_table(implied)), options)
     else:
+        assert path is not None
         _check_compression(path, found)
         open_as = cast("Callable[[Path, FeatureOptions], FeatureReader]", found.reader_class())
         reader = open_as(path, options)
@@ -196,6 +267,8 @@ def open_features(path: Path, options: FeatureOptions) -> FeatureReader:
 
 def _check_compression(path: Path, found: Format) -> None:
     start = check_file(path)
+    if found.name == "npz":  # a zip archive itself
+        return
     compression = next((known for known in COMPRESSIONS if start.startswith(known.magic)), None)
     if compression is not None and not found.is_text:
         raise DataError(

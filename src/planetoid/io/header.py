@@ -1,4 +1,4 @@
-"""Whether the first line of a text table is its header."""
+"""Whether the first line of a text table is its header, and how its numbers are written."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from planetoid.io.column_roles import END_NAMES, ID_NAMES, LABEL_NAMES
 from planetoid.io.pandas_index import index_columns
 
-__all__ = ["is_number", "looks_like_header", "looks_numeric"]
+__all__ = ["guess_decimal", "is_number", "looks_like_header", "looks_numeric"]
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 MEANT_AS_NUMBER = re.compile(r"[+-]?(\d[\d.,_ ']*|[.,]\d+|nan|inf|infinity)(e[+-]?\d+)?", re.IGNORECASE)
+WITH_COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+")
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+WITH_POINT = re.compile(r"[+-]?\d*\.\d+")
 PAIRS = (*END_NAMES, ("id1", "id2"), ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"))
 
 
@@ -23,6 +26,22 @@ def is_number(cell: str) -> bool:
 def looks_numeric(cell: str) -> bool:
     """Return whether a cell is, or was meant to be, a number: also ``nan``, ``0,5`` and ``1 000``."""
     return MEANT_AS_NUMBER.fullmatch(cell.strip()) is not None
+
+
+def guess_decimal(separator: str, sample: Sequence[Sequence[str]]) -> str:
+    r"""Return the decimal separator of a text table: a comma if numbers have one that cannot separate thousands.
+
+    Where a comma may do either, as in ``1,234``, it is the decimal separator if semicolons separate the cells, as
+    spreadsheets write them where a comma is usual in numbers.
+
+    >>> guess_decimal(";", [["a", "0,5"]]), guess_decimal(",", [["a", "1,234"]]), guess_decimal("\t", [["a", "0.5"]])
+    (',', '.', '.')
+    """
+    cells = [cell for row in sample for cell in row]
+    with_comma = [cell for cell in cells if WITH_COMMA.fullmatch(cell)]
+    if not with_comma or any(WITH_POINT.fullmatch(cell) for cell in cells):
+        return "."
+    return "," if separator == ";" or not all(map(THOUSANDS.fullmatch, with_comma)) else "."
 
 
 def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool | None:

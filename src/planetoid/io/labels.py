@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from os import PathLike
-from pathlib import Path
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -17,9 +15,11 @@ from planetoid.io.column_roles import LabelColumns, choose_label_columns
 from planetoid.io.encode import IdEncoder, integers_if_canonical
 from planetoid.io.formats import open_table
 from planetoid.io.matching import graph_ids, handle_unknown, rows_of
+from planetoid.io.table import TableOptions
 
 if TYPE_CHECKING:
     from planetoid.ids import NodeIds
+    from planetoid.io.formats import TableSource
     from planetoid.io.matching import HasIds
     from planetoid.io.table import Table
 
@@ -28,36 +28,42 @@ __all__ = ["read_labels"]
 
 @overload
 def read_labels(
-    path: str | PathLike[str],
+    path: TableSource,
     graph: None = None,
     *,
     id_column: str | int | None = None,
     label_column: str | int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    query: str | None = None,
+    unlabelled: Sequence[str] = (),
 ) -> dict[Hashable, Hashable]: ...
 
 
 @overload
 def read_labels(
-    path: str | PathLike[str],
+    path: TableSource,
     graph: HasIds | NodeIds,
     *,
     id_column: str | int | None = None,
     label_column: str | int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    query: str | None = None,
+    unlabelled: Sequence[str] = (),
 ) -> npt.NDArray[np.object_]: ...
 
 
 def read_labels(
-    path: str | PathLike[str],
+    path: TableSource,
     graph: HasIds | NodeIds | None = None,
     *,
     id_column: str | int | None = None,
     label_column: str | int | None = None,
     header: bool | None = None,
     separator: str | None = None,
+    query: str | None = None,
+    unlabelled: Sequence[str] = (),
 ) -> npt.NDArray[np.object_] | dict[Hashable, Hashable]:
     """Read the labels of nodes from a table of ids and labels.
 
@@ -66,8 +72,8 @@ def read_labels(
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, TSV or other text table, perhaps compressed with gzip, or a Parquet file.
+    path : str, Path, table or connection
+        Any table that :func:`read_edges` reads; or ``.npy``, ``.npz`` or ``.mat`` with one label per node in order.
     graph : Graph, optional
     id_column, label_column : str or int, optional
         By name or number; by default columns with the usual names (``id``, ``node``, ``node_id``; ``label``,
@@ -76,6 +82,10 @@ def read_labels(
         Whether the first line names the columns; detected by default.
     separator : str, optional
         One character (a space: any whitespace); detected by default.
+    query : str, optional
+        SQL query, or name of a table, of a database.
+    unlabelled : sequence of str
+        Labels that mean that the label is unknown, such as ``"NA"``.
 
     Returns
     -------
@@ -86,7 +96,7 @@ def read_labels(
     ids = None if graph is None else graph_ids(graph)
     if header is None and (isinstance(id_column, str) or isinstance(label_column, str)):
         header = True
-    table = open_table(Path(path), header, separator)
+    table = open_table(path, TableOptions(header, separator, query=query), "labels")
     columns = choose_label_columns(table, id_column, label_column)
     parts: tuple[list[pa.Array], list[pa.Array]] = ([], [])
     for batch in table.batches(columns):
@@ -95,13 +105,13 @@ def read_labels(
             part.append(values)
     nodes, cells = (pa.chunked_array(part).combine_chunks() for part in parts)
     _question_first_line(table, columns, cells)
-    labels = _parse_labels(table, columns.label, cells)
+    labels = _parse_labels(table, columns.label, cells, unlabelled)
     if ids is None:
         _check_conflicts(table, IdEncoder().encode(nodes), nodes, labels)
         nodes = integers_if_canonical(nodes) if table.is_text else nodes
         return {n: label for n, label in zip(nodes.to_pylist(), labels.to_pylist(), strict=True) if label is not None}
     rows = rows_of(ids, nodes, table)
-    handle_unknown(table.path, rows, nodes, "labels")
+    handle_unknown(table.path, rows, nodes, ids, "labels")
     _check_conflicts(table, rows, nodes, labels)
     result = np.full(len(ids), None, dtype=object)
     known = (rows >= 0) & np.asarray(labels.is_valid())
@@ -109,8 +119,8 @@ def read_labels(
     return result
 
 
-def _parse_labels(table: Table, column: int, labels: pa.Array) -> pa.Array:
-    """Return empty labels as null, and integers that are written in text, or were converted to floats by a gap."""
+def _parse_labels(table: Table, column: int, labels: pa.Array, unlabelled: Sequence[str]) -> pa.Array:
+    """Return labels with null for unlabelled, and as integers if they are written so or a gap made them floats."""
     if pa.types.is_floating(labels.type):
         labels = pc.if_else(pc.is_nan(labels), None, labels)
         row = pc.index(pc.equal(pc.floor(labels), labels), False).as_py()
@@ -120,7 +130,8 @@ def _parse_labels(table: Table, column: int, labels: pa.Array) -> pa.Array:
             )
         labels = labels.cast(pa.int64())
     if pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type):
-        labels = pc.if_else(pc.equal(labels, ""), None, labels)
+        unknown = pa.array(["", *unlabelled], labels.type)
+        labels = pc.if_else(pc.is_in(labels, value_set=unknown), None, labels)
         if table.is_text:
             labels = integers_if_canonical(labels)
     elif not (pa.types.is_integer(labels.type) or pa.types.is_boolean(labels.type)):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from planetoid.errors import DataError
 from planetoid.io.opening import open_bytes
+from planetoid.io.quoted_lines import JoinedLines
 
 __all__ = ["BLOCK_BYTES", "WHITESPACE", "Line", "decode_line", "first_records", "line_blocks", "numbered_lines"]
 
@@ -25,9 +28,12 @@ class Line(NamedTuple):
     text: str
 
 
-def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Yield a file after its first ``skip`` lines, in blocks of whole lines of about ``size`` bytes."""
-    with open_bytes(path) as file:
+def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES, *, joined: bool = False) -> Iterator[bytes]:
+    """Yield a file after its first ``skip`` lines, in blocks of whole lines of about ``size`` bytes.
+
+    ``joined``, here and below: cells may contain line breaks.
+    """
+    with _open_lines(path, joined) as file:
         for _ in range(skip):
             file.readline()
         rest: list[bytes] = []
@@ -42,9 +48,9 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[byte
             yield last + b"\n"
 
 
-def numbered_lines(path: Path, skip: int = 0) -> Iterator[Line]:
+def numbered_lines(path: Path, skip: int = 0, *, joined: bool = False) -> Iterator[Line]:
     """Yield the lines after the first ``skip``, decoded."""
-    with open_bytes(path) as file:
+    with _open_lines(path, joined) as file:
         for number, line in enumerate(file, start=1):
             if number > skip:
                 yield Line(number, decode_line(path, number, line))
@@ -67,19 +73,25 @@ def decode_line(path: Path, number: int, line: bytes) -> str:
         ) from None
 
 
-def first_records(path: Path) -> list[Line]:
+def first_records(path: Path, *, joined: bool = False) -> list[Line]:
     """Return the first lines that are neither blank nor comments at the top of the file."""
-    lines = _without_comments(_first_lines(path))
+    lines = _without_comments(_first_lines(path, joined))
     if not lines:
         raise DataError("the file has only comments and blank lines", path=path)
     return lines
 
 
-def _first_lines(path: Path) -> list[Line]:
+@contextmanager
+def _open_lines(path: Path, joined: bool) -> Iterator[BinaryIO]:
+    with open_bytes(path) as file:
+        yield cast("BinaryIO", io.BufferedReader(JoinedLines(file), BLOCK_BYTES)) if joined else file
+
+
+def _first_lines(path: Path, joined: bool) -> list[Line]:
     """Return the first lines that are not blank."""
     lines: list[Line] = []
     size = 0
-    with open_bytes(path) as file:
+    with _open_lines(path, joined) as file:
         for number, line in enumerate(file, start=1):
             size += len(line)
             text = decode_line(path, number, line).rstrip("\r\n")

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.ids import NodeIds
+from planetoid.io.id_hints import why_ids_differ
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,7 @@ def handle_unknown(
     path: Path | None,
     rows: npt.NDArray[np.int64],
     values: pa.Array | pa.ChunkedArray,
+    ids: NodeIds,
     what: str,
     on_unknown: OnUnknown = "warn",
 ) -> None:
@@ -80,11 +82,13 @@ def handle_unknown(
     if not len(unknown):
         return
     first = values[int(unknown[0])].as_py()
+    reason = why_ids_differ(values.take(pa.array(unknown)), ids.to_arrow())
     if len(unknown) == len(rows):
         raise DataError(
-            f"no record has the id of a node of the graph (the first has {first!r})",
+            f"no record has the id of a node of the graph (the first has {first!r})"
+            + (f"; {reason[0]}" if reason else ""),
             path=path,
-            hint="is it the right file, and the right id column?",
+            hint=reason[1] if reason else "is it the right file, and the right id column?",
         )
     message = (
         f"{len(unknown):,} of {len(rows):,} {what} belong to no node of the graph (the first has the id {first!r})"
@@ -92,7 +96,8 @@ def handle_unknown(
     if on_unknown == "error":
         raise DataError(message, path=path)
     if on_unknown == "warn":
-        warn(PlanetoidWarning(f"{message} and are ignored", path=path))
+        ignored = f"{message} and are ignored" + (f"; {reason[0]}" if reason else "")
+        warn(PlanetoidWarning(ignored, path=path, hint=reason[1] if reason else None))
 
 
 def check_unique(

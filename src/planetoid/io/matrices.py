@@ -22,6 +22,8 @@ BLOCK_ROWS = 2**16
 class MatrixFeatures(FeatureReader):
     """A scipy sparse matrix in an ``.npz`` file: one row per node, without ids."""
 
+    path: Path
+
     def __init__(self, path: Path, options: FeatureOptions) -> None:
         self.path = path
         self._matrix = self._load()

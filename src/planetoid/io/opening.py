@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from planetoid.errors import DataError
+from planetoid.io.spooling import is_pipe, local_file
 
 __all__ = ["COMPRESSIONS", "Compression", "check_file", "has_signature", "open_bytes", "plain_suffix"]
 
@@ -23,7 +28,7 @@ class Compression:
 
     name: str
     suffix: str
-    magic: bytes
+    magic: bytes | tuple[bytes, ...]
     open: Callable[[Path], BinaryIO]
     errors: tuple[type[Exception], ...]
 
@@ -32,7 +37,43 @@ def _open_gzip(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path, "rb"))
 
 
-COMPRESSIONS = (Compression("gzip", ".gz", b"\x1f\x8b", _open_gzip, (EOFError, zlib.error, gzip.BadGzipFile)),)
+def _open_bzip2(path: Path) -> BinaryIO:
+    return cast("BinaryIO", bz2.open(path, "rb"))
+
+
+def _open_xz(path: Path) -> BinaryIO:
+    return cast("BinaryIO", lzma.open(path, "rb"))
+
+
+def _open_zstd(path: Path) -> BinaryIO:
+    import pyarrow as pa
+
+    return cast("BinaryIO", io.BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")))
+
+
+def _open_zip(path: Path) -> BinaryIO:
+    """Open the only file in an archive."""
+    archive = zipfile.ZipFile(path)
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+    if "[Content_Types].xml" in names or "mimetype" in names:
+        raise DataError("the file is a spreadsheet", hint="save the sheet as CSV")
+    if any(name.endswith(".npy") for name in names):
+        raise DataError("the file is a NumPy archive (.npz)", hint="give it the suffix .npz")
+    if len(names) != 1:
+        listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        raise DataError(f"the zip archive has {len(names)} files: {listed}", hint="extract the one to read")
+    return cast("BinaryIO", archive.open(names[0]))
+
+
+COMPRESSIONS = (
+    Compression("gzip", ".gz", b"\x1f\x8b", _open_gzip, (EOFError, zlib.error, gzip.BadGzipFile)),
+    Compression(
+        "bzip2", ".bz2", tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), _open_bzip2, (EOFError, OSError)
+    ),
+    Compression("xz", ".xz", b"\xfd7zXZ", _open_xz, (EOFError, lzma.LZMAError)),
+    Compression("zstd", ".zst", b"\x28\xb5\x2f\xfd", _open_zstd, (OSError,)),
+    Compression("zip", ".zip", b"PK\x03\x04", _open_zip, (EOFError, zlib.error, zipfile.BadZipFile)),
+)
 
 
 class ForeignFile(NamedTuple):
@@ -42,27 +83,41 @@ class ForeignFile(NamedTuple):
     kind: str
     hint: str
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether no text begins with these bytes."""
+        return not self.magic.isalnum() or not self.magic.isascii()
 
-DECOMPRESS = "decompress it, or compress it with gzip"
+
 CONVERT = "convert it to Parquet or CSV"
+PICKLE = "a Python pickle, which is never loaded because it may run any code"
+UNPICKLE = (
+    "load it where you trust it and save what is in it: a networkx graph with "
+    "networkx.to_pandas_edgelist(graph).to_csv('edges.csv', index=False)"
+)
+XML = "read it with networkx and save its edges: networkx.to_pandas_edgelist(graph).to_csv('edges.csv', index=False)"
 FOREIGN = (
-    ForeignFile(b"PK\x03\x04", "a zip archive (.zip, .npz or an Excel sheet)", "extract it, or save it as CSV"),
     ForeignFile(b"\xd0\xcf\x11\xe0", "an Excel sheet", "save it as CSV"),
-    ForeignFile(b"BZh91AY&", "compressed with bzip2", DECOMPRESS),
-    ForeignFile(b"\xfd7zXZ", "compressed with xz", DECOMPRESS),
-    ForeignFile(b"\x28\xb5\x2f\xfd", "compressed with zstd", DECOMPRESS),
     ForeignFile(b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     ForeignFile(b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
     ForeignFile(b"ARROW1", "an Arrow (Feather) file", CONVERT),
-    ForeignFile(b"FEA1", "an Arrow (Feather) file", CONVERT),
     ForeignFile(b"\x93NUMPY", "a NumPy array (.npy)", CONVERT),
-    ForeignFile(b"\x89HDF\r\n\x1a\n", "an HDF5 file", CONVERT),
     ForeignFile(b"MATLAB 5.0 MAT-file", "a MATLAB file", CONVERT),
     ForeignFile(b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
-    ForeignFile(b"\x80\x04\x95", "a Python pickle, which is never loaded", CONVERT),
-    ForeignFile(b"\x80\x05\x95", "a Python pickle, which is never loaded", CONVERT),
+    ForeignFile(b"\x89HDF\r\n\x1a\n", "an HDF5 file", CONVERT),
+    ForeignFile(b"ORC", "an ORC file", CONVERT),
+    ForeignFile(b"Obj\x01", "an Avro file", CONVERT),
+    ForeignFile(b"$FL2", "an SPSS file", CONVERT),
+    ForeignFile(b"<stata_dta>", "a Stata file", CONVERT),
+    ForeignFile(b"RDX", "an R data file", CONVERT),
+    ForeignFile(b"%PDF", "a PDF document", "save the table in it as CSV"),
+    ForeignFile(b"7z\xbc\xaf\x27\x1c", "a 7z archive", "extract it"),
+    ForeignFile(b"Rar!", "a rar archive", "extract it"),
+    ForeignFile(b"<?xml", "an XML file, perhaps GraphML or GEXF", XML),
+    ForeignFile(b"<graphml", "a GraphML file", XML),
+    *(ForeignFile(bytes([0x80, protocol]), PICKLE, UNPICKLE) for protocol in range(2, 6)),
 )
-LONGEST_MAGIC = max(len(foreign.magic) for foreign in FOREIGN)
+FIRST_BYTES = 128  # more than any signature needs
 
 
 def plain_suffix(path: Path) -> str:
@@ -81,8 +136,8 @@ def check_file(path: Path) -> bytes:
     if path.is_dir():
         raise DataError("the path is a folder, not a file", path=path)
     try:
-        with path.open("rb") as file:
-            start = file.read(LONGEST_MAGIC)
+        with local_file(path).open("rb") as file:
+            start = file.read(FIRST_BYTES)
     except FileNotFoundError:
         raise DataError("no such file", path=path) from None
     except OSError as error:
@@ -92,13 +147,19 @@ def check_file(path: Path) -> bytes:
     return start
 
 
-def has_signature(path: Path, signature: bytes) -> bool:
-    """Return whether a file both begins and ends with some bytes (text may begin so, but does not end so too)."""
-    if not path.is_file():
+def has_signature(path: Path, signature: bytes, *, at_end: bool = True, offset: int = 0) -> bool:
+    """Return whether a file begins with some bytes after ``offset`` and, if ``at_end``, ends with them too.
+
+    Text may begin with the letters of a signature, but does not end with them too.
+    """
+    if not path.is_file() and not is_pipe(path):
         return False
-    with path.open("rb") as file:
+    with local_file(path).open("rb") as file:
+        file.seek(offset)
         if file.read(len(signature)) != signature:
             return False
+        if not at_end:
+            return True
         file.seek(-len(signature), 2)
         return file.read() == signature
 
@@ -108,16 +169,19 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a text file as bytes, decompressed, after the byte order mark if there is one."""
     start = check_file(path)
     for foreign in FOREIGN:
-        if start.startswith(foreign.magic):
+        # Text may begin with the letters of a signature, but has no zero bytes.
+        if start.startswith(foreign.magic) and (foreign.is_certain or b"\x00" in start):
             raise DataError(f"the file is {foreign.kind}", path=path, hint=foreign.hint)
     compression = next((known for known in COMPRESSIONS if start.startswith(known.magic)), None)
     if compression is None:
-        with path.open("rb") as file:
+        with local_file(path).open("rb") as file:
             yield _after_mark(file)
         return
     try:
-        with compression.open(path) as file:
+        with compression.open(local_file(path)) as file:
             yield _after_mark(file)
+    except DataError as error:
+        raise error if error.path is not None else DataError(error.message, hint=error.hint, path=path) from None
     except compression.errors:
         raise DataError(
             f"the {compression.name} data is truncated or corrupt", path=path, hint="download or write it again"
@@ -125,7 +189,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
 
 
 def _after_mark(file: BinaryIO) -> BinaryIO:
-    """Skip the byte order mark, which is not part of the first id."""
-    if file.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
-        file.seek(0)
+    """Skip the byte order mark, which is not part of the first id; not every stream can go back."""
+    if cast("io.BufferedReader", file).peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK):
+        file.read(len(BYTE_ORDER_MARK))
     return file

@@ -10,82 +10,29 @@ import pyarrow.parquet as pq
 
 from planetoid.errors import DataError
 from planetoid.io.opening import check_file
-from planetoid.io.table import Batch, Table
+from planetoid.io.spooling import local_file
+from planetoid.io.table import TableOptions
+from planetoid.io.typed_table import TypedTable, first_line, no_rows
 
 __all__ = ["ParquetTable"]
 
-BATCH_ROWS = 2**16
-BATCH_CELLS = 2**22
+BUFFER_BYTES = 2**16  # of each column: a table may have many
 
 
-class ParquetTable(Table):
+class ParquetTable(TypedTable):
     """A Parquet file; its rows are counted from 0."""
 
-    has_names = True
-
-    def __init__(self, path: Path, header: bool | None = None, separator: str | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path, options: TableOptions) -> None:
         check_file(path)
         try:
-            self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
+            self._file = pq.ParquetFile(local_file(path), pre_buffer=False, buffer_size=BUFFER_BYTES)
         except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(f"the file is not valid Parquet: {_first_line(error)}", path=path) from None
-        self._schema = self._file.schema_arrow
-        self.names = tuple(self._schema.names)
+            raise DataError(f"the file is not valid Parquet: {first_line(error)}", path=path) from None
+        super().__init__(path, self._file.schema_arrow)
         if self._file.metadata.num_rows == 0:
-            raise DataError(f"the table has columns ({', '.join(self.names)}) but no rows", path=path)
+            raise no_rows(self)
 
-    def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
-        wanted = list(dict.fromkeys([*texts, *numbers]))
-        names = [self.names[k] for k in wanted]
-        for name in names:
-            if self.names.count(name) > 1:
-                raise DataError(f"duplicate column name {name!r}", path=self.path, hint="rename one of them")
-        for column in numbers:
-            if not self.is_numeric(column):
-                raise DataError(
-                    f"the column is not numeric but {self._type(column)}",
-                    path=self.path,
-                    column=self.column_name(column),
-                )
-        rows = max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, len(wanted))))
-        first_row = 0
-        try:
-            for piece in self._file.iter_batches(batch_size=rows, columns=names, use_threads=False):
-                columns = [_plain_text(piece.column(self.names[k])) for k in texts]
-                values = [piece.column(self.names[k]).cast(pa.float32(), safe=False) for k in numbers]
-                yield Batch(first_row, columns, self.finite_matrix(first_row, columns, numbers, values))
-                first_row += len(piece)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(
-                f"the file is corrupt: {_first_line(error)}", path=self.path, hint="download or write it again"
-            ) from None
-
-    def is_numeric(self, column: int) -> bool:
-        kind = self._type(column)
-        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-        return any(test(kind) for test in tests)
-
-    def cell(self, row: int, column: int) -> str:
-        name = self.names[column]
-        seen = 0
-        for piece in self._file.iter_batches(columns=[name]):
-            if row < seen + len(piece):
-                value = piece.column(0)[row - seen].as_py()
-                return "" if value is None else str(value)
-            seen += len(piece)
-        raise IndexError(row)
-
-    def _type(self, column: int) -> pa.DataType:
-        kind = self._schema.field(column).type
-        return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _plain_text(column: pa.Array) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column.cast(pa.string()) if str(column.type) == "string_view" else column
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".")
+    def pieces(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        everything = set(names) == set(self.names)  # then the file need not look for each of them
+        columns = None if everything else list(names)
+        yield from self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False)

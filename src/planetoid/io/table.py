@@ -14,7 +14,32 @@ import pyarrow.compute as pc
 
 from planetoid.errors import DataError
 
-__all__ = ["Batch", "Records", "Table"]
+__all__ = ["Batch", "Records", "Table", "TableOptions"]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the caller knows about how a table is written.
+
+    Attributes
+    ----------
+    header : bool or None
+        Whether the first line of a text table names the columns; detected by default.
+    separator : str or None
+        One character between the cells of a text table (a space: any whitespace); detected by default.
+    decimal : {".", ","} or None
+        Decimal separator of a text table; detected by default.
+    query : str or None
+        The query, or the name of a table, of a database.
+    content : {"edges", "features", "labels", "nodes"}
+        What is to be read, for files that hold several tables or arrays.
+    """
+
+    header: bool | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    query: str | None = None
+    content: str = "nodes"
 
 
 class Records:
@@ -73,10 +98,10 @@ class Batch:
 class Table(Records, ABC):
     """A file of records that all have the same columns.
 
-    A format is a subclass that is built from ``(path, header, separator)``; a binary one ignores the last two.
-
     Attributes
     ----------
+    path : Path or None
+        The file, ``None`` if the table was in memory.
     names : tuple of str
         Names of the columns; their numbers where there is no header.
     has_names : bool
@@ -84,16 +109,15 @@ class Table(Records, ABC):
         False if the first line was taken for a record without evidence for or against a header.
     is_text : bool
         Whether all cells are text, so that what looks like an integer is one.
+    decimal : {".", ","}
+        Decimal separator of numbers in text.
     """
 
-    path: Path
     names: tuple[str, ...]
     has_names: bool
     header_is_certain: bool = True
     is_text: bool = False
-
-    @abstractmethod
-    def __init__(self, path: Path, header: bool | None = None, separator: str | None = None) -> None: ...
+    decimal: str = "."
 
     @abstractmethod
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
@@ -120,6 +144,7 @@ class Table(Records, ABC):
                     f"ids must be integers or strings, not {values.type}",
                     path=self.path,
                     column=self.column_name(column),
+                    hint="convert the column to integers or strings",
                 )
             empty = pc.is_null(values)
             if is_text:
@@ -138,12 +163,16 @@ class Table(Records, ABC):
         wrong = ~np.isfinite(numbers)
         if wrong.any():
             row, k = (int(index) for index in np.argwhere(wrong.T)[0])
-            cell = self.cell(first_row + row, columns[k])
-            raise self.error(
-                f"{cell} is not a finite number" if cell else "the cell is empty",
-                first_row + row,
-                column=self.column_name(columns[k]),
-                ids=[text[row].as_py() for text in texts],
-                hint=None if cell else "a number is required",
-            )
+            raise self.not_finite(first_row + row, columns[k], [text[row].as_py() for text in texts])
         return np.transpose(numbers)
+
+    def not_finite(self, row: int, column: int, ids: Sequence[Hashable]) -> DataError:
+        """Return the error that a cell is empty, NaN or infinite."""
+        cell = self.cell(row, column)
+        return self.error(
+            f"{cell} is not a finite number" if cell else "the cell is empty",
+            row,
+            column=self.column_name(column),
+            ids=ids,
+            hint=None if cell else "a number is required",
+        )

@@ -16,9 +16,10 @@ from pyarrow import csv as arrow_csv
 
 from planetoid.errors import DataError, Fix
 from planetoid.io.dialect import ANY_WHITESPACE, detect_dialect, split_line
-from planetoid.io.header import is_number, looks_numeric
+from planetoid.io.header import guess_decimal, is_number, looks_numeric
 from planetoid.io.lines import WHITESPACE, Line, line_blocks, numbered_lines
-from planetoid.io.table import Batch, Table
+from planetoid.io.quoted_lines import has_lines_inside_of_cells
+from planetoid.io.table import Batch, Table, TableOptions
 
 __all__ = ["TextTable"]
 
@@ -34,9 +35,13 @@ class TextTable(Table):
 
     is_text = True
 
-    def __init__(self, path: Path, header: bool | None = None, separator: str | None = None) -> None:
-        self.path = path
-        self.dialect = detect_dialect(path, header, separator)
+    path: Path
+
+    def __init__(self, path: Path, options: TableOptions) -> None:
+        super().__init__(path)
+        # Edges have no text, and may be many.
+        self._joined = options.content != "edges" and has_lines_inside_of_cells(path)
+        self.dialect = detect_dialect(path, options.header, options.separator, joined=self._joined)
         if not self.dialect.sample:
             raise DataError(
                 "the file has a header but no records",
@@ -49,10 +54,12 @@ class TextTable(Table):
         self.header_is_certain = self.dialect.header_is_certain
         self.has_names = self.dialect.names is not None
         self.names = self.dialect.names or tuple(map(str, range(self.dialect.width)))
+        self.decimal = options.decimal or guess_decimal(separator, self.dialect.sample)
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         first_row = 0
-        for block in line_blocks(self.path, self.dialect.skip):
+        joined = {"joined": True} if self._joined else {}
+        for block in line_blocks(self.path, self.dialect.skip, **joined):
             if not block.strip(self._blank.encode()):
                 continue
             table = self._parse(block, texts, numbers)
@@ -74,7 +81,7 @@ class TextTable(Table):
 
     def lines(self) -> Iterator[Line]:
         """Read slowly: each line that is not blank."""
-        for number, line in numbered_lines(self.path, self.dialect.skip):
+        for number, line in numbered_lines(self.path, self.dialect.skip, joined=self._joined):
             text = line.rstrip("\r\n")
             if text.strip(self._blank):
                 yield Line(number, text)
@@ -96,7 +103,11 @@ class TextTable(Table):
                     invalid_row_handler=lambda row: "error" if row.text.strip(self._blank) else "skip",
                 ),
                 convert_options=arrow_csv.ConvertOptions(
-                    column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=False
+                    column_types=types,
+                    include_columns=list(types),
+                    null_values=[""],
+                    strings_can_be_null=False,
+                    decimal_point=self.decimal,
                 ),
             )
         except pa.ArrowInvalid as error:
@@ -123,7 +134,7 @@ class TextTable(Table):
                     hint=f"a cell that contains the separator {separator!r} needs quotes",
                 )
             for column in numbers:
-                if not NOT_FINITE.fullmatch(cells[column]) and not is_number(cells[column]):
+                if not NOT_FINITE.fullmatch(cells[column]) and not is_number(cells[column].replace(self.decimal, ".")):
                     self._refuse_number(number, cells, column, texts)
         raise DataError(f"cannot parse the file: {reason}", path=self.path)
 
@@ -138,6 +149,7 @@ class TextTable(Table):
             node=ids[0] if len(ids) == 1 else None,
             edge=(ids[0], ids[1]) if len(ids) == 2 else None,
             hint=f"write it with a decimal point: {with_point}" if is_number(with_point) else None,
+            fix=Fix("decimal", ",", "if all numbers have a decimal comma") if is_number(with_point) else (),
         )
 
     def _check_quotes(self, line: int, text: str) -> None:

@@ -66,6 +66,8 @@ def restore(saved: SavedModel, **overrides: object) -> GraphClassifier:
             model.n_features_in_ = int(features["count"])
             if features["names"] is not None:
                 model.feature_names_in_ = np.array(features["names"], dtype=object)
+        if saved.preparation is not None:
+            model.preparation_ = saved.preparation
         model._set_state(saved.document["attributes"], tensors)
     except PlanetoidError as error:
         raise DataError(error.message, path=error.path or saved.path, hint=error.hint, fix=error.fixes) from None

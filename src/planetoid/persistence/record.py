@@ -47,7 +47,7 @@ class FitRecord:
         Date and time, ISO 8601.
     versions : dict of str to str
     inputs : list of dict
-        ``role`` ("edges", "features", "labels", "validation"), ``path`` and ``sha256`` of each file.
+        ``role`` ("edges", "features", "nodes", "labels", "validation"), ``path`` and ``sha256`` of each file.
     facts : list of (str, str)
         A table of what was in the data.
     notes : list of str
@@ -91,7 +91,11 @@ class FitRecord:
             command=command,
             created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             versions=package_versions(),
-            inputs=[{"role": file.role, "path": str(file.path), "sha256": file.sha256} for file in data.sources],
+            inputs=[
+                {"role": file.role, "path": str(file.path), "sha256": file.sha256}
+                for file in data.sources
+                if file.path is not None
+            ],
             facts=describe(data, count(data)),
             notes=list(notes),
             seconds=seconds,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from planetoid.estimator import GraphClassifier
     from planetoid.ids import NodeIds
     from planetoid.io.tensor_files import TensorFile
+    from planetoid.preparation import Preparation
 
 __all__ = ["SavedModel"]
 
@@ -88,6 +89,19 @@ class SavedModel:
         """Names of these features, ``None`` if they had none."""
         features = self._features()
         return None if features is None else features["names"]
+
+    @cached_property
+    def preparation(self) -> Preparation | None:
+        """How features are made from a node table, ``None`` if the model was not fitted on one."""
+        document = self.document.get("preparation")
+        if document is None:
+            return None
+        from planetoid.preparation import Preparation
+
+        try:
+            return Preparation.from_dict(document)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self._damaged(f"its preparation of columns cannot be read ({error})") from None
 
     @cached_property
     def node_ids(self) -> NodeIds:

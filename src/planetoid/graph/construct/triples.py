@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,13 @@ from planetoid.parameters import check_parameters
 if TYPE_CHECKING:
     import pandas as pd
 
-    from planetoid.graph.convert import ToPandas
-
 __all__ = ["RelationNode", "from_triples"]
+
+
+class ToPandas(Protocol):
+    """A table of Polars or Arrow."""
+
+    def to_pandas(self) -> pd.DataFrame: ...
 
 
 class RelationNode(NamedTuple):
