@@ -1,6 +1,5 @@
 """The classifier of Equations 4 and 5: its loss by hand, and its gradient against finite differences."""
 
-import numpy as np
 import pytest
 import torch
 from tests.training.finite_differences import check_gradient, numbers
@@ -69,14 +68,3 @@ def test_sparse_batches_have_the_gradient_of_dense_ones(layers, monkeypatch):
         by_kind.append({name: g.to_dense() if g.is_sparse else g for name, g in gradients.items()})
     for name, gradient in by_kind[0].items():
         torch.testing.assert_close(by_kind[1][name], gradient)
-
-
-def test_calibration_changes_no_class():
-    head = new_head()
-    x, e = numbers(ROWS, FEATURES), numbers(ROWS, DIMENSION, seed=1)
-    with torch.no_grad():
-        before = head.log_probabilities(x, e)
-        head.calibrate(before, (before.argmax(dim=1).numpy() + 1) % CLASSES)  # all wrong: as unsure as can be
-        after = head.log_probabilities(x, e)
-    assert torch.equal(before.argmax(dim=1), after.argmax(dim=1))
-    np.testing.assert_allclose(after.exp().numpy(), 1 / CLASSES, atol=0.02)
