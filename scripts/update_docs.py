@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -179,6 +180,27 @@ def ablation() -> str:
     return _table(["", *heads], rows)
 
 
+def calibration() -> str:
+    """Calibration error before and after calibrating, and what it costs."""
+    found = _read(RESULTS / "calibration.json")
+    rows = []
+    for name, title in _method_titles(found).items():
+        runs = [found[name][key] for key in DATA_SETS if key in found[name]]
+        source = next(iter(runs[0]["calibrated"].values()))["calibration"]["source"]
+        shares = [run["calibration"]["share"] for part in runs for run in part["calibrated"].values()]
+        cells = [_errors(found[name].get(key)) for key in DATA_SETS]
+        rows.append([title, *cells, source, f"{100 * statistics.median(shares):.0f} %"])
+    return _table(["method", *DATA_SETS.values(), "calibrated by", "share of the fit"], rows)
+
+
+def _errors(entry: dict[str, Any] | None) -> str:
+    if entry is None:
+        return ""
+    after = [run["error"] for run in entry["calibrated"].values()]
+    before = next(iter(entry["raw"].values()))["error"]
+    return f"{before:.2f} → {statistics.mean(after):.3f}"
+
+
 def robustness() -> str:
     """Mean ranks and accuracies of methods over data of several kinds."""
     found = _read(RESULTS / "robustness.json")["ranks"]
@@ -275,6 +297,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "ablation": ablation,
     "baselines": baselines,
     "beyond": beyond,
+    "calibration": calibration,
     "collapse": collapse,
     "demo": demo,
     "few_labels": few_labels,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
 from planetoid.data.checks import check_features, check_fit
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.types import FeaturesLike, GraphLike
@@ -21,6 +24,7 @@ from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
 from planetoid.labels import Labels
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
+from planetoid.prediction_sets import members, thresholds
 from planetoid.presets import load_preset
 from planetoid.search_space import SearchSpace, Start
 from planetoid.utils.seeds import new_seed
@@ -48,6 +52,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The class labels, sorted.
     label_distributions_ : array of shape (n_nodes, n_classes)
         Class probabilities of every fitted node.
+    calibration_ : Calibration
+        How these probabilities were calibrated, and what it cost.
+    set_thresholds_ : array of shape (1001,)
+        The probability from which on a class is in a prediction set, for each coverage 0, 0.001, ..., 1; only if
+        probabilities are calibrated.
     transduction_ : array of shape (n_nodes,)
         The most probable label of every fitted node.
     node_ids_ : NodeIds
@@ -70,8 +79,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     classes_: npt.NDArray[Any]
     label_distributions_: Probabilities
+    calibration_: Calibration
+    set_thresholds_: npt.NDArray[np.float64]
     node_ids_: NodeIds
     preparation_: Preparation
+    calibrate: bool
     _seed: int  # of this fit: random_state, or a fresh one if that is None
 
     @property
@@ -142,7 +154,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if data.preparation is not None:
                 self.preparation_ = data.preparation
         self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
-        self.label_distributions_ = self._normalized(np.asarray(self._fit(data)), data)
+        started = perf_counter()
+        self.label_distributions_ = self._distributions(np.asarray(self._fit(data)), data, started)
         return self
 
     def _check_parameters(self) -> None:
@@ -155,6 +168,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A row of zeros (or NaN) means that nothing is known about the node.
         """
         raise NotImplementedError
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample | None:
+        """Return what the model says where it does not know the label, found quickly; called after :meth:`_fit`.
+
+        ``probabilities`` are those of :meth:`_fit`, with rows that sum to one, or to zero where nothing is known.
+        Without a sample, probabilities are calibrated only if there are validation labels.
+        """
+        return None
 
     def predict_proba(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> Probabilities:
         """Return class probabilities: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
@@ -170,6 +191,24 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
         probabilities = self.predict_proba(X, nodes=nodes)  # first: it raises if the model is not fitted
         return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
+
+    def predict_set(
+        self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None, alpha: float = 0.1
+    ) -> npt.NDArray[np.bool_]:
+        """Return the classes that contain the true one with probability 1 - alpha.
+
+        A boolean array with a row for each of all fitted nodes, of ``nodes``, or of new rows ``X``, and a column for
+        each of ``classes_``. The documentation says what is guaranteed under which assumptions.
+        """
+        return self._sets(self.predict_proba(X, nodes=nodes), alpha)
+
+    def _sets(self, probabilities: Probabilities, alpha: float) -> npt.NDArray[np.bool_]:
+        if not hasattr(self, "set_thresholds_"):
+            raise DataError(
+                f"{type(self).__name__} was fitted without the labels that prediction sets are chosen by",
+                hint="fit with calibrate=True and at least ten labels, or with validation labels",
+            )
+        return members(probabilities, self.set_thresholds_, alpha)
 
     @property
     def transduction_(self) -> npt.NDArray[Any]:
@@ -243,6 +282,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         saved_separately = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_", "preparation_")
         attributes: Document = {}
         tensors = self._tensors()
+        attributes["calibration"] = self.calibration_.as_dict()
         for name, value in vars(self).items():
             if not name.endswith("_") or name in saved_separately or name in self.get_params(deep=False):
                 continue
@@ -257,6 +297,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_state(self, attributes: Document, tensors: Tensors) -> None:
         """Restore what :meth:`_state` returned."""
+        self.calibration_ = Calibration(**attributes.pop("calibration"))
         for name, value in attributes.items():
             setattr(self, name, value)
         for name in [name for name in tensors if name.startswith("attributes.")]:
@@ -273,15 +314,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _take_tensors(self, tensors: Tensors) -> None:
         """Restore what :meth:`_tensors` returned."""
 
-    def _normalized(self, scores: Probabilities, data: Dataset) -> Probabilities:
-        """Make every row a distribution: the class prior where nothing is known."""
+    def _distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:
+        """Make every row a calibrated distribution: the class prior where nothing is known."""
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
             scores = scores / total
-        own = ~known & (data.y >= 0)  # the node's own label is all that is known
+        self.calibration_ = self._calibration(scores, known, data, started)
+        rows, codes = data.labelled, data.y[data.labelled]
+        own = rows[~known[rows]]  # the node's own label is all that is known
+        uncertain = known.copy()
+        uncertain[rows[scores[rows, codes] == 1]] = False  # the method keeps the label
+        scores[uncertain] = self.calibration_.apply(scores[uncertain])
         scores[own] = np.eye(data.n_classes)[data.y[own]]
-        known |= own
+        known[own] = True
         unknown = int((~known).sum())
         if unknown:
             scores[~known] = data.class_prior
@@ -293,6 +339,25 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         scores.flags.writeable = False
         return scores
+
+    def _calibration(
+        self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float
+    ) -> Calibration:
+        """Choose how probabilities are calibrated: by validation labels, or by the sample of the method."""
+        self.__dict__.pop("set_thresholds_", None)
+        if not self.calibrate:
+            return Calibration()
+        fitted = perf_counter()
+        rows, codes = data.validation_nodes
+        rows, codes = rows[known[rows]], codes[known[rows]]
+        sample: Sample | None = Sample.of_labels(log_probabilities(probabilities[rows]), codes, "validation labels")
+        if len(rows) < MIN_LABELS:
+            sample = self._calibration_sample(data, np.where(known[:, None], probabilities, 0.0))
+        found = Calibration() if sample is None else calibrate(sample)
+        if sample is not None and found.source != "none":
+            self.set_thresholds_ = thresholds(sample, found)
+        ended = perf_counter()
+        return replace(found, seconds=ended - fitted, share=(ended - fitted) / max(ended - started, 1e-9))
 
 
 class InductiveClassifier(GraphClassifier):
@@ -306,7 +371,7 @@ class InductiveClassifier(GraphClassifier):
         raise NotImplementedError
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
-        return self._predict_rows(self._check_new(X))
+        return self.calibration_.apply(self._predict_rows(self._check_new(X)))
 
     def _check_new(self, X: FeaturesLike) -> Features:
         """Validate new rows against the fitted features, by column name if there are names; prepare raw rows."""

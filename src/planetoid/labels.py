@@ -30,6 +30,7 @@ __all__ = [
     "is_unlabelled",
     "mask_labels",
     "question_minus_one",
+    "some_of_each_class",
 ]
 
 UNLABELLED = -1
@@ -170,3 +171,14 @@ def as_classes(distinct: Sequence[object]) -> Classes:
     classes = np.empty(len(distinct), dtype=object)
     classes[:] = distinct
     return classes
+
+
+def some_of_each_class(y: npt.NDArray[np.integer], labelled: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    """Return at most so many labelled nodes, of each class in turn."""
+    if len(labelled) <= most:
+        return labelled
+    codes = y[labelled]
+    order = np.argsort(codes, kind="stable")
+    rank = np.empty(len(codes), np.int64)  # within the class
+    rank[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+    return np.asarray(labelled[np.sort(np.argsort(rank, kind="stable")[:most])])

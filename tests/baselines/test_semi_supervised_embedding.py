@@ -71,7 +71,6 @@ def test_history(small):
         ({"steps": 0}, "steps must be an integer >= 1, got 0"),
         ({"batch_size": 0}, "batch_size must be an integer >= 1, got 0"),
         ({"dropout": 1}, r"dropout must be a number in \[0, 1\), got 1"),
-        ({"activation": "swish"}, "activation must be 'relu'"),
         ({"layers": 0}, "layers must be an integer >= 1 for embedding='hidden', got 0"),
     ],
 )

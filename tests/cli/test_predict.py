@@ -77,6 +77,16 @@ def test_all_probabilities(models, done, tmp_path):
     assert np.array_equal(every.max(axis=1), frame.probability)
 
 
+def test_coverage_adds_a_column_of_sets(models, files, done, refused, tmp_path):
+    done("predict", models("feat"), "--coverage", "0.8", "--out", tmp_path / "p.csv")
+    frame = pd.read_csv(tmp_path / "p.csv")
+    assert list(frame.columns) == [*COLUMNS, "set"]
+    model = pl.load(models("feat"))
+    expected = [";".join(map(str, model.classes_[row])) for row in model.predict_set(alpha=0.2)]
+    assert frame["set"].astype(str).tolist() == expected
+    assert "--coverage must be a number in (0, 1), got 2" in refused("predict", models("feat"), "--coverage", "2")
+
+
 def test_some_fitted_nodes(models, done, refused, tmp_path):
     (tmp_path / "ids.txt").write_text("paper_17\n\n paper_4 \n")
     lines = done("predict", models("lp"), "--ids", tmp_path / "ids.txt").stdout.splitlines()

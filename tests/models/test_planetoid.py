@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 import planetoid as pl
-from planetoid.models.evidence import Teacher, sharpened, some_of_each_class
+from planetoid.labels import some_of_each_class
+from planetoid.models.evidence import Teacher, sharpened
 from planetoid.models.planetoid import (
     PRIOR_CONFIDENCE,
     PRIOR_LABELS,
@@ -162,7 +163,7 @@ def test_an_interrupted_fit_goes_on_with_the_same_bits(citation, tmp_path):
     assert whole.history_ == resumed.history_
 
 
-def test_validation_labels_keep_the_best_parameters_and_set_the_temperature(citation):
+def test_validation_labels_keep_the_best_parameters_and_calibrate(citation):
     data, split = citation
     y = pl.mask_labels(data.y, split.train)
     model = planetoid(training__evaluate_every=10)
@@ -170,7 +171,7 @@ def test_validation_labels_keep_the_best_parameters_and_set_the_temperature(cita
     measured = [record["val_accuracy"] for record in model.history_]
     predicted = model.predict()[split.val]
     assert (predicted == data.y[split.val]).mean() == pytest.approx(max(measured))
-    assert model.temperature_ != 1.0
+    assert model.calibration_.source == "validation labels"
 
 
 def test_a_saved_model_predicts_the_same(citation, tmp_path):
@@ -235,7 +236,8 @@ def test_new_nodes_with_edges_are_as_if_they_had_been_there(citation, grown):
     projected = np.asarray(model._inputs.scaled(data.X) @ model._layers.W1)
     hidden = model._hidden(matrix, projected)[n:]
     scores = np.exp(model._scores(hidden))
-    np.testing.assert_allclose(found, scores / scores.sum(axis=1, keepdims=True), rtol=1e-4)
+    expected = model.calibration_.apply(scores / scores.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
     truth = data.y[n:]
     labels = model.predict(data.X[n:], edges=edges)
     assert (labels == truth).mean() >= (model.predict(data.X[n:]) == truth).mean()

@@ -163,7 +163,7 @@ def test_rbf_landmarks_are_kept(tmp_path, sparse_rows):
 def test_overrides_and_their_names(saved):
     assert pl.load(saved, max_iter=7).max_iter == 7
     with pytest.raises(
-        ParameterError, match="Feat has no parameter 'D'; valid parameters are C, max_iter, row_normalize"
+        ParameterError, match="Feat has no parameter 'D'; valid parameters are C, calibrate, max_iter, row_normalize"
     ):
         pl.load(saved, D=1)
 

@@ -1,6 +1,5 @@
 """The classifier of Equations 4 and 5: its loss by hand, and its gradient against finite differences."""
 
-import numpy as np
 import pytest
 import torch
 from tests.training.finite_differences import check_gradient, numbers
@@ -71,17 +70,6 @@ def test_sparse_batches_have_the_gradient_of_dense_ones(layers, monkeypatch):
         torch.testing.assert_close(by_kind[1][name], gradient)
 
 
-def test_calibration_changes_no_class():
-    head = new_head()
-    x, e = numbers(ROWS, FEATURES), numbers(ROWS, DIMENSION, seed=1)
-    with torch.no_grad():
-        before = head.log_probabilities(x, e)
-        head.calibrate(before, (before.argmax(dim=1).numpy() + 1) % CLASSES)  # all wrong: as unsure as can be
-        after = head.log_probabilities(x, e)
-    assert torch.equal(before.argmax(dim=1), after.argmax(dim=1))
-    np.testing.assert_allclose(after.exp().numpy(), 1 / CLASSES, atol=0.02)
-
-
 @pytest.mark.parametrize("normalize", [True, False])
 def test_embeddings_are_scaled_to_unit_length_if_asked(normalize):
     head = new_head(0, DIMENSION, k=0, l=0, normalize_embedding=normalize)
@@ -90,11 +78,3 @@ def test_embeddings_are_scaled_to_unit_length_if_asked(normalize):
     scaled = e / lengths.clamp(min=0.01) if normalize else e  # very short ones are not stretched to length 1
     expected = scaled @ head.outputs["e"].weight + head.outputs["e"].bias
     torch.testing.assert_close(head(None, e)[0], expected)
-
-
-def test_predictions_are_divided_by_the_temperature():
-    head = new_head()
-    x, e = numbers(ROWS, FEATURES), numbers(ROWS, DIMENSION, seed=1)
-    head.temperature.fill_(4.0)
-    expected = torch.log_softmax(head(x, e)[0] / 4.0, dim=1)
-    torch.testing.assert_close(head.log_probabilities(x, e), expected)

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.baselines.linear_system import System, solve
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
@@ -64,6 +66,8 @@ class Diel(InductiveClassifier):
         precise solution takes long and ranks no better.
     max_iter : int, default 2000
         Maximum number of iterations of the SVM's solver.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
         Seed of the order in which the SVM's solver visits rows.
     n_jobs : int or None, default None
@@ -103,6 +107,7 @@ class Diel(InductiveClassifier):
         "row_normalize": ROW_NORMALIZE,
         "tol": Real(0, closed="neither"),
         "max_iter": Integer(1),
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "n_jobs": N_JOBS,
     }
@@ -123,6 +128,7 @@ class Diel(InductiveClassifier):
         row_normalize: str | None = "l2",
         tol: float = 0.01,
         max_iter: int = 2000,
+        calibrate: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -132,6 +138,7 @@ class Diel(InductiveClassifier):
         self.row_normalize = row_normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -146,6 +153,9 @@ class Diel(InductiveClassifier):
         self._fit_svm(X[rows], labels[rows])
         self.scores_ = _mean_over_neighbours(self._decision_function(X), data.has_features, adjacency)
         return np.asarray(softmax(self.scores_, axis=1))
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities)
 
     def _examples(self, data: Dataset, adjacency: sparse.csr_array) -> npt.NDArray[np.int32]:
         """Return the labels to train on: the known ones, and those of the best-scoring nodes."""

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.softmax_regression import fit_softmax
+from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 
 __all__ = ["Feat"]
 
@@ -31,6 +32,8 @@ class Feat(InductiveClassifier):
         Norm to which each feature row is scaled.
     max_iter : int, default 1000
         Maximum number of L-BFGS iterations; a warning is issued if they did not converge.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
 
     Attributes
     ----------
@@ -50,16 +53,20 @@ class Feat(InductiveClassifier):
         "C": Real(0, closed="neither"),
         "row_normalize": ROW_NORMALIZE,
         "max_iter": Integer(1),
+        "calibrate": bool,
     }
     search_space: ClassVar[SearchSpace] = {
         "C": Float(0.01, 1000.0),
         "row_normalize": Categorical(("l2", "l1", None)),
     }
 
-    def __init__(self, *, C: float = 1.0, row_normalize: str | None = None, max_iter: int = 1000) -> None:
+    def __init__(
+        self, *, C: float = 1.0, row_normalize: str | None = None, max_iter: int = 1000, calibrate: bool = True
+    ) -> None:
         self.C = C
         self.row_normalize = row_normalize
         self.max_iter = max_iter
+        self.calibrate = calibrate
 
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
@@ -70,6 +77,13 @@ class Feat(InductiveClassifier):
             fit_softmax(self.solver_, scale_rows(data.X[rows], self.row_normalize), data.y[rows])
         self.n_iter_ = int(self.solver_.n_iter_.max())
         return self._predict_rows(data.X)
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        assert data.X is not None
+        rows = labels_to_leave_out(data)
+        X = scale_rows(data.X[rows], self.row_normalize)
+        scores = self.solver_.decision_function(X)
+        return left_out_sample(products(X), scores, rows, self.C, data, probabilities)
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return np.asarray(self.solver_.predict_proba(scale_rows(X, self.row_normalize)))

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
@@ -45,6 +47,8 @@ class GCN(EmbeddingMixin, GraphClassifier):
         Norm to which each feature row is scaled.
     callbacks : list of Callback, optional
         With validation labels, training keeps the best parameters by default.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
     verbose : int, default 0
         Whether a progress bar is shown.
@@ -79,6 +83,7 @@ class GCN(EmbeddingMixin, GraphClassifier):
         "epochs": Integer(0),
         "row_normalize": ROW_NORMALIZE,
         "callbacks": CALLBACKS,
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "verbose": VERBOSE,
     }
@@ -104,6 +109,7 @@ class GCN(EmbeddingMixin, GraphClassifier):
         epochs: int = 200,
         row_normalize: str | None = "l1",
         callbacks: Sequence[Callback] | None = None,
+        calibrate: bool = True,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
@@ -114,6 +120,7 @@ class GCN(EmbeddingMixin, GraphClassifier):
         self.epochs = epochs
         self.row_normalize = row_normalize
         self.callbacks = callbacks
+        self.calibrate = calibrate
         self.random_state = random_state
         self.verbose = verbose
 
@@ -129,6 +136,9 @@ class GCN(EmbeddingMixin, GraphClassifier):
             self.embedding_, scores = network.predict()
         shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities)
 
     def _learn(self, data: Dataset) -> GraphConvolution:
         from planetoid.training.gcn_loss import GraphConvolution, GraphConvolutionLoss

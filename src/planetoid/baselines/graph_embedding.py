@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
@@ -17,7 +18,7 @@ from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import Record
-from planetoid.training.softmax_regression import fit_softmax
+from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 from planetoid.utils.progress import progress
 from planetoid.utils.seeds import new_seed
 
@@ -46,6 +47,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         label: among many classes, each with few labels, a penalty that suits few would leave only the largest class.
     directory : path, optional
         Folder for memory-mapped tables, for graphs larger than memory.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
     n_jobs : int or None, default None
         Threads; the result does not depend on it.
@@ -78,6 +81,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         "negatives": ("shared", "own"),
         "C": (Real(0, closed="neither"), "auto"),
         "directory": (str, Path, None),
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "n_jobs": N_JOBS,
         "verbose": VERBOSE,
@@ -102,6 +106,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         negatives: str = "shared",
         C: float | str = "auto",
         directory: str | Path | None = None,
+        calibrate: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -113,6 +118,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         self.negatives = negatives
         self.C = C
         self.directory = directory
+        self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -123,10 +129,18 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         self.embedding_ = self._embed(data)
         X = scale_rows(self.embedding_, "l2")
         rows = data.labelled
-        softmax = fit_softmax(LogisticRegression(C=self._inverse_penalty(data), max_iter=1000), X[rows], data.y[rows])
-        probabilities = np.asarray(softmax.predict_proba(X))
+        solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
+        self._softmax = fit_softmax(solver, X[rows], data.y[rows])
+        probabilities = np.asarray(self._softmax.predict_proba(X))
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        rows = labels_to_leave_out(data)
+        connected = data.graph.connected()[rows]  # the others say nothing
+        X = scale_rows(self.embedding_[rows[connected]], "l2")
+        scores = self._softmax.decision_function(X)
+        return left_out_sample(products(X), scores, rows[connected], self._inverse_penalty(data), data, probabilities)
 
     def _inverse_penalty(self, data: Dataset) -> float:
         return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)

@@ -11,6 +11,8 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.errors import PlanetoidWarning
@@ -74,6 +76,8 @@ class IterativeClassification(GraphClassifier):
         errors add up until one class is left.
     row_normalize : {"l1", "l2", None}, default "l2"
         Norm to which each feature row is scaled.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
         Seed of the "random" order.
 
@@ -107,6 +111,7 @@ class IterativeClassification(GraphClassifier):
         "n_rounds": Integer(1),
         "max_iter": Integer(1),
         "row_normalize": ROW_NORMALIZE,
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
     }
     search_space: ClassVar[SearchSpace] = {
@@ -124,6 +129,7 @@ class IterativeClassification(GraphClassifier):
         n_rounds: int = 10,
         max_iter: int = 1,
         row_normalize: str | None = "l2",
+        calibrate: bool = True,
         random_state: int | None = 0,
     ) -> None:
         self.C = C
@@ -132,6 +138,7 @@ class IterativeClassification(GraphClassifier):
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.row_normalize = row_normalize
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def _fit(self, data: Dataset) -> Probabilities:
@@ -156,6 +163,9 @@ class IterativeClassification(GraphClassifier):
         self._warn(changed, len(hidden), _n_effective(labels) / first)
         neighbours = adjacency @ _one_hot(labels, data.n_classes)
         return np.asarray(softmax(local.content + neighbours @ local.relation, axis=1))
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities)
 
     def _sweep(
         self,

@@ -43,6 +43,8 @@ class LocalGlobalConsistency(Propagation):
     max_iter : int, default 1000
         Maximum number of iterations; a warning is issued if they did not
         converge.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     n_jobs : int or None, default None
         Number of threads; None is 1, -1 all cores. The result does not depend
         on it.
@@ -84,9 +86,10 @@ class LocalGlobalConsistency(Propagation):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
+        calibrate: bool = True,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(solver=solver, tol=tol, max_iter=max_iter, n_jobs=n_jobs)
+        super().__init__(solver=solver, tol=tol, max_iter=max_iter, calibrate=calibrate, n_jobs=n_jobs)
         self.alpha = alpha
         self.class_mass_normalization = class_mass_normalization
 

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
+from planetoid.baselines.reference import reference_sample
 from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
@@ -61,6 +63,8 @@ class ManifoldRegularization(InductiveClassifier):
         Of Adam, for a network.
     row_normalize : {"l1", "l2", None}, default "l2"
         Norm to which feature rows are scaled.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
         Choice of landmarks; initial weights and batches of a network.
     verbose : int, default 0
@@ -112,6 +116,7 @@ class ManifoldRegularization(InductiveClassifier):
         "edge_batch": Integer(1),
         "learning_rate": Real(0, closed="neither"),
         "row_normalize": ROW_NORMALIZE,
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "verbose": VERBOSE,
     }
@@ -143,6 +148,7 @@ class ManifoldRegularization(InductiveClassifier):
         edge_batch: int = 500,
         learning_rate: float = 0.01,
         row_normalize: str | None = "l2",
+        calibrate: bool = True,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
@@ -158,6 +164,7 @@ class ManifoldRegularization(InductiveClassifier):
         self.edge_batch = edge_batch
         self.learning_rate = learning_rate
         self.row_normalize = row_normalize
+        self.calibrate = calibrate
         self.random_state = random_state
         self.verbose = verbose
 
@@ -183,6 +190,9 @@ class ManifoldRegularization(InductiveClassifier):
             targets = targets[:, 1:]  # the other is its opposite
         self.coef_, self.intercept_ = (fit_rls if self.kind == "rls" else fit_svm)(penalty, rows, targets)
         return self._probabilities(features)
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities)
 
     def _forget(self) -> None:
         """Remove what a former fit of another kind has left."""

@@ -51,6 +51,8 @@ class ModifiedAdsorption(Propagation):
     max_iter : int, default 1000
         Maximum number of iterations; a warning is issued if they did not
         converge. (Junto's default is 10.)
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     n_jobs : int or None, default None
         Number of threads; None is 1, -1 all cores. The result does not depend
         on it.
@@ -108,9 +110,10 @@ class ModifiedAdsorption(Propagation):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
+        calibrate: bool = True,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(solver=solver, tol=tol, max_iter=max_iter, n_jobs=n_jobs)
+        super().__init__(solver=solver, tol=tol, max_iter=max_iter, calibrate=calibrate, n_jobs=n_jobs)
         self.mu1 = mu1
         self.mu2 = mu2
         self.mu3 = mu3

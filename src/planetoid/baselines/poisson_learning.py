@@ -57,6 +57,8 @@ class PoissonLearning(Propagation):
     max_iter : int, default 1000
         Maximum number of iterations of "cg"; a warning is issued if they did not
         converge.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     n_jobs : int or None, default None
         Number of threads; None is 1, -1 all cores. The result does not depend
         on it.
@@ -78,8 +80,7 @@ class PoissonLearning(Propagation):
 
     Scores are no probabilities. They are divided by their degree-weighted root
     mean square and doubled; the probabilities are the softmax of that over the
-    classes that have a label in the node's component. They rank nodes; they are
-    not calibrated.
+    classes that have a label in the node's component.
 
     References
     ----------
@@ -112,9 +113,10 @@ class PoissonLearning(Propagation):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
+        calibrate: bool = True,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(solver=solver, tol=tol, max_iter=max_iter, n_jobs=n_jobs)
+        super().__init__(solver=solver, tol=tol, max_iter=max_iter, calibrate=calibrate, n_jobs=n_jobs)
         self.class_prior = class_prior
 
     def _fit(self, data: Dataset) -> Probabilities:

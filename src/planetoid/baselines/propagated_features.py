@@ -15,13 +15,14 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.softmax_regression import fit_softmax
+from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 
 __all__ = ["PropagatedFeatures"]
 
@@ -57,6 +58,8 @@ class PropagatedFeatures(GraphClassifier):
     max_iter : int, default 1000
         Maximum number of L-BFGS iterations; a warning is issued if they did not
         converge.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class PropagatedFeatures(GraphClassifier):
         "C": (Real(0, closed="neither"), "auto"),
         "row_normalize": ROW_NORMALIZE,
         "max_iter": Integer(1),
+        "calibrate": bool,
     }
     search_space: ClassVar[SearchSpace] = {
         "variant": Categorical(("ssgc", "sgc")),
@@ -111,6 +115,7 @@ class PropagatedFeatures(GraphClassifier):
         C: float | str = "auto",
         row_normalize: str | None = "l2",
         max_iter: int = 1000,
+        calibrate: bool = True,
     ) -> None:
         self.variant = variant
         self.K = K
@@ -118,21 +123,33 @@ class PropagatedFeatures(GraphClassifier):
         self.C = C
         self.row_normalize = row_normalize
         self.max_iter = max_iter
+        self.calibrate = calibrate
 
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
         X = scale_rows(data.X, self.row_normalize)
         filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
-        self._fit_softmax(filter_.rows(X, data.labelled).astype(np.float64), data.y[data.labelled])
+        rows = filter_.rows(X, data.labelled).astype(np.float64)
+        self._fit_softmax(rows, data.y[data.labelled])
+        some = np.searchsorted(data.labelled, labels_to_leave_out(data))
+        self._left_out = products(rows[some]), rows[some] @ self.coef_.T + self.intercept_
         scores = filter_(np.asarray(X @ self.coef_.T, dtype=np.float32)) + self.intercept_
         if scores.shape[1] == 1:  # two classes: one score, that of the second
             scores = np.hstack([np.zeros_like(scores), scores])
         return np.asarray(softmax(scores, axis=1))
 
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        gram, scores = self._left_out
+        C = self._inverse_penalty(len(data.labelled)) / self._mean_square
+        return left_out_sample(gram, scores, labels_to_leave_out(data), C, data, probabilities)
+
+    def _inverse_penalty(self, n_labels: int) -> float:
+        return AUTO_C * n_labels / len(self.classes_) if isinstance(self.C, str) else float(self.C)
+
     def _fit_softmax(self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32]) -> None:
         scale = np.sqrt(np.mean((rows**2).sum(axis=1))) or 1.0
-        C = AUTO_C * len(codes) / len(self.classes_) if self.C == "auto" else self.C
-        solver = LogisticRegression(C=C, tol=1e-6, max_iter=self.max_iter)
+        self._mean_square = float(scale**2)
+        solver = LogisticRegression(C=self._inverse_penalty(len(codes)), tol=1e-6, max_iter=self.max_iter)
         if rows.shape[0] < rows.shape[1]:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
             # the same, and small.

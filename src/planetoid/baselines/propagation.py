@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
@@ -37,6 +39,8 @@ class Propagation(GraphClassifier):
     max_iter : int, default 1000
         Maximum number of iterations; a warning is issued if they did not
         converge.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     n_jobs : int or None, default None
         Number of threads; None is 1, -1 all cores. The result does not depend
         on it.
@@ -51,17 +55,25 @@ class Propagation(GraphClassifier):
         "solver": SOLVERS,
         "tol": Real(0),
         "max_iter": Integer(1),
+        "calibrate": bool,
         "n_jobs": N_JOBS,
     }
 
     n_iter_: int
 
     def __init__(
-        self, *, solver: str = "auto", tol: float = 1e-6, max_iter: int = 1000, n_jobs: int | None = None
+        self,
+        *,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        calibrate: bool = True,
+        n_jobs: int | None = None,
     ) -> None:
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
 
     def _solve(self, system: System) -> Array:
@@ -75,6 +87,9 @@ class Propagation(GraphClassifier):
                 stacklevel=4,
             )
         return solution.values
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities, as_accurate=True)
 
 
 def reached(data: Dataset) -> npt.NDArray[np.bool_]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.errors import ParameterError
@@ -16,7 +18,6 @@ from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constrain
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
 from planetoid.training.callbacks import Record
 from planetoid.training.modules import load_module_tensors, module_tensors
-from planetoid.training.settings import ACTIVATIONS
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
@@ -44,7 +45,6 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         Squared distance up to which random pairs are pushed apart; 0: not at all.
     layers, width : int, default 1 and 64
         Hidden layers, and units per layer.
-    activation : {"relu", "tanh", "softmax", "linear"}, default "relu"
     dimension : int, default 32
         Width of the auxiliary embedding.
     dropout : float, default 0.5
@@ -57,6 +57,8 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     weight_decay : float, default 5e-4
     row_normalize : {"l1", "l2", None}, default "l2"
         Norm to which feature rows are scaled.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
     verbose : int, default 0
         Whether a progress bar is shown.
@@ -94,7 +96,6 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         "margin": Real(0),
         "layers": Integer(0),
         "width": Integer(1),
-        "activation": ACTIVATIONS,
         "dimension": Integer(1),
         "dropout": Real(0, 1, closed="left"),
         "steps": Integer(1),
@@ -102,6 +103,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         "learning_rate": Real(0, closed="neither"),
         "weight_decay": Real(0),
         "row_normalize": ROW_NORMALIZE,
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "verbose": VERBOSE,
     }
@@ -128,7 +130,6 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         margin: float = 1.0,
         layers: int = 1,
         width: int = 64,
-        activation: str = "relu",
         dimension: int = 32,
         dropout: float = 0.5,
         steps: int = 200,
@@ -136,6 +137,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         learning_rate: float = 0.01,
         weight_decay: float = 5e-4,
         row_normalize: str | None = "l2",
+        calibrate: bool = True,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
@@ -144,7 +146,6 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         self.margin = margin
         self.layers = layers
         self.width = width
-        self.activation = activation
         self.dimension = dimension
         self.dropout = dropout
         self.steps = steps
@@ -152,6 +153,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.row_normalize = row_normalize
+        self.calibrate = calibrate
         self.random_state = random_state
         self.verbose = verbose
 
@@ -185,6 +187,9 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         self.embedding_ = embed(self.network_, features)
         return predict(self.network_, features)
 
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities)
+
     def _predict_rows(self, X: Features) -> Probabilities:
         from planetoid.baselines.smooth_network import predict
 
@@ -210,7 +215,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
             n_classes,
             layers=self.layers,
             width=self.width,
-            activation=self.activation,
+            activation="relu",
             dropout=self.dropout,
             embedding=self.embedding,
             dimension=self.dimension,

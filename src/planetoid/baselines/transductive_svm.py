@@ -10,6 +10,8 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
@@ -62,6 +64,8 @@ class TransductiveSVM(InductiveClassifier):
         Tolerance of the solver (liblinear).
     max_iter : int, default 2000
         Maximum number of iterations of the solver.
+    calibrate : bool, default True
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
         Seed of the order in which the solver visits rows.
 
@@ -104,6 +108,7 @@ class TransductiveSVM(InductiveClassifier):
         "row_normalize": ROW_NORMALIZE,
         "tol": Real(0, closed="neither"),
         "max_iter": Integer(1),
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
     }
     search_space: ClassVar[SearchSpace] = {"C": Float(0.1, 100.0), "unlabelled_C": Float(0.01, 10.0)}
@@ -117,6 +122,7 @@ class TransductiveSVM(InductiveClassifier):
         row_normalize: str | None = "l2",
         tol: float = 1e-4,
         max_iter: int = 2000,
+        calibrate: bool = True,
         random_state: int | None = 0,
     ) -> None:
         self.C = C
@@ -125,6 +131,7 @@ class TransductiveSVM(InductiveClassifier):
         self.row_normalize = row_normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def _fit(self, data: Dataset) -> Probabilities:
@@ -147,6 +154,9 @@ class TransductiveSVM(InductiveClassifier):
         self.coef_ = np.stack([plane[:-1] for plane in planes])
         self.intercept_ = np.array([plane[-1] for plane in planes])
         return self._predict_scaled(X)
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities, as_accurate=True)
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._predict_scaled(self._scaled(X))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -47,6 +47,13 @@ def predict(
     all_probabilities: Annotated[
         bool, typer.Option("--all-probabilities", help="Add a column with the probability of each class.")
     ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            help="Add a column with the classes that contain the true one with this probability, such as 0.9.",
+            metavar="SHARE",
+        ),
+    ] = None,
     id_column: IdColumn = None,
     features_format: FeaturesFormat = None,
     force: Force = False,
@@ -55,7 +62,8 @@ def predict(
 ) -> None:
     """Label nodes: the fitted ones, or new ones by their features.
 
-    Writes id, label, probability, runner_up and runner_up_probability. New
+    Writes id, label, probability, runner_up and runner_up_probability, and with
+    [bold]--coverage 0.9[/bold] the column set: classes separated by semicolons. New
     nodes require an inductive model (planetoid-i, feat, ...) and no graph;
     they are read and written in blocks, so that any number fits in memory.
     With [bold]--json[/bold] and a file, stdout has a summary; without a file, it has
@@ -83,6 +91,7 @@ def predict(
             table = PredictionTable(
                 saved.classes,
                 all_probabilities=all_probabilities,
+                sets=None if coverage is None else _sets(saved, coverage),
                 integer_ids=_integer_ids(
                     saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)
                 ),
@@ -128,6 +137,17 @@ def _of_new(saved: SavedModel, new: NewNodes) -> Iterator[Block]:
     model = saved.load()
     for table in new.blocks():
         yield Block(table.ids.to_arrow(), model.predict_proba(table.X))
+
+
+def _sets(saved: SavedModel, coverage: float) -> Callable[[npt.NDArray[np.floating[Any]]], npt.NDArray[np.bool_]]:
+    from functools import partial
+
+    from planetoid.errors import ParameterError
+    from planetoid.prediction_sets import members
+
+    if not 0 < coverage < 1:
+        raise ParameterError(f"--coverage must be a number in (0, 1), got {coverage:g}")
+    return partial(members, levels=saved.set_thresholds, alpha=1 - coverage)
 
 
 def _integer_ids(saved: SavedModel, new: NewNodes | None, *, typed: bool) -> bool:

@@ -6,7 +6,7 @@ import json
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,11 +34,20 @@ class PredictionTable:
         The label of each column of probabilities.
     all_probabilities : bool
         Add a column ``probability_CLASS`` for each class.
+    sets : callable, optional
+        Returns which classes are in the prediction set of each row of probabilities, for a column ``set``.
     integer_ids : bool
         Whether ids are integers; else they are strings.
     """
 
-    def __init__(self, classes: npt.NDArray[Any], *, all_probabilities: bool, integer_ids: bool) -> None:
+    def __init__(
+        self,
+        classes: npt.NDArray[Any],
+        *,
+        all_probabilities: bool,
+        integer_ids: bool,
+        sets: Callable[[npt.NDArray[np.floating[Any]]], npt.NDArray[np.bool_]] | None = None,
+    ) -> None:
         labels = classes.tolist()
         self.labels = _labels_to_arrow(classes)
         self.counts: Counter[str] = Counter()
@@ -52,10 +61,13 @@ class PredictionTable:
                 ("probability", pa.float32()),
                 ("runner_up", self.labels.type),
                 ("runner_up_probability", pa.float32()),
+                *([("set", pa.string())] if sets is not None else []),
                 *((name, pa.float32()) for name in more),
             ]
         )
         self._all_probabilities = all_probabilities
+        self._sets = sets
+        self._names = np.array([str(label) for label in labels], dtype=object)
 
     def rows(self, ids: pa.Array, probabilities: npt.NDArray[np.floating[Any]]) -> pa.Table:
         """Return a table of some nodes, and count their labels."""
@@ -75,6 +87,9 @@ class PredictionTable:
             self.labels.take(numbers_to_arrow(second)),
             numbers_to_arrow(table[rows, second]),
         ]
+        if self._sets is not None:
+            chosen = self._sets(probabilities)
+            columns.append(strings_to_arrow([";".join(self._names[row]) for row in chosen]))
         if self._all_probabilities:
             columns += [numbers_to_arrow(column) for column in table.T]
         return pa.table(columns, schema=self.schema)

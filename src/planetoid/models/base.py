@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import PlanetoidWarning
-from planetoid.estimator import EmbeddingMixin, GraphClassifier
+from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
-from planetoid.training.calibration import MIN_LABELS
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.modules import DEVICE, module_tensors
 from planetoid.training.settings import Network, Training
@@ -25,7 +26,6 @@ from planetoid.utils.hashing import sha256_of_arrays
 if TYPE_CHECKING:
     from planetoid.engine.sampler import ContextSampler
     from planetoid.training.loss import Loss
-    from planetoid.training.network import Head
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
 
@@ -71,6 +71,7 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
         "training": Training,
         "callbacks": CALLBACKS,
         "device": DEVICE,
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "verbose": VERBOSE,
     }
@@ -130,10 +131,9 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             fingerprint=lambda: self._fingerprint(data),
         )
 
-    def _calibrate(self, head: Head, supervised: SupervisedLoss) -> None:
-        """Calibrate the probabilities on the validation labels, if there are enough."""
-        if len(supervised.validation_rows) >= MIN_LABELS:
-            head.calibrate(supervised.validation_scores(), supervised.validation_codes)
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        # Features without a graph know less than these models; label propagation is about as accurate as embeddings.
+        return reference_sample(data, probabilities, as_accurate=self.uses_features == "never")
 
     def _fingerprint(self, data: Dataset) -> str:
         """Return a digest of the data and of every parameter that changes the result."""

@@ -33,7 +33,7 @@ from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
 
-__all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened", "some_of_each_class"]
+__all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened"]
 
 VIEWS = ("features", "neighbourhood", "graph")
 
@@ -261,7 +261,11 @@ class GraphView(View):
         y[self.labelled] = codes
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlanetoidWarning)  # nodes out of reach
-            return LabelPropagation().fit(None, y, graph=self.adjacency).label_distributions_.astype(np.float32)
+            return (
+                LabelPropagation(calibrate=False)
+                .fit(None, y, graph=self.adjacency)
+                .label_distributions_.astype(np.float32)
+            )
 
 
 def new_view(name: str, evidence: Evidence, labelled: npt.NDArray[np.int64], random: np.random.Generator) -> View:
@@ -310,17 +314,6 @@ def most_labelled(n_nodes: int, n_classes: int) -> int:
     (1000, 50)
     """
     return max(FEWEST_PER_CLASS * n_classes, min(MOST_LABELLED, MOST_ENTRIES // max(1, n_nodes)))
-
-
-def some_of_each_class(y: npt.NDArray[np.integer], labelled: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
-    """Return at most so many labelled nodes, of each class in turn."""
-    if len(labelled) <= most:
-        return labelled
-    codes = y[labelled]
-    order = np.argsort(codes, kind="stable")
-    rank = np.empty(len(codes), np.int64)  # within the class
-    rank[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
-    return np.asarray(labelled[np.sort(np.argsort(rank, kind="stable")[:most])])
 
 
 def ask_views(

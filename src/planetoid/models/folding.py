@@ -102,7 +102,8 @@ def _distributions(
     distributions = np.empty((graph.n_nodes, len(folded.classes_)), dtype=fitted.dtype)
     distributions[is_fitted] = fitted[fitted_row[is_fitted]]
     if len(new):
-        distributions[new] = _predict(folded, None if features is None else features[new], new)
+        raw = _predict(folded, None if features is None else features[new], new)
+        distributions[new] = folded.calibration_.apply(raw)
     isolated = new[~graph.connected()[new]] if features is None else new[:0]
     if len(isolated):
         distributions[isolated] = fitted.mean(axis=0)

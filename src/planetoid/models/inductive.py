@@ -88,6 +88,8 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
     callbacks : list of Callback, optional
         As in :class:`PlanetoidT`.
     device : {"auto", "cpu", "cuda"}
+    calibrate : bool
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None
     verbose : int
         Whether a progress bar is shown.
@@ -153,6 +155,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         row_normalize: str | None = "l2",
         callbacks: Sequence[Callback] | None = None,
         device: str = "auto",
+        calibrate: bool = True,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
@@ -164,6 +167,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         self.row_normalize = row_normalize
         self.callbacks = callbacks
         self.device = device
+        self.calibrate = calibrate
         self.random_state = random_state
         self.verbose = verbose
 
@@ -195,7 +199,6 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         supervised = SupervisedLoss(data, features, network, [optimizer], batch_size=plan.N1, random=random, rows=rows)
         trainer = self._trainer(supervised, self._context_loss(data, features, random), data)
         trainer.run()
-        self._calibrate(network.head, supervised)
         self.history_ = trainer.history
         del trainer  # and with it the table of w, which may be larger than all that follows
         self.embedding_ = self._embed_new(data.X)

@@ -13,6 +13,8 @@ from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
+from planetoid.baselines.reference import reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import FeaturesLike
@@ -21,14 +23,14 @@ from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabiliti
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
+from planetoid.labels import some_of_each_class
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
-from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened, some_of_each_class
+from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
 from planetoid.models.inputs import Inputs
 from planetoid.models.student import Student
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.calibration import MIN_LABELS, best_temperature
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.settings import Consistency, Neighbourhood
 from planetoid.utils.threads import resolve_n_jobs
@@ -82,6 +84,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         keeps the best parameters by default.
     n_jobs : int or None
         Number of threads; None is 1, -1 all cores. The result does not depend on it.
+    calibrate : bool
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None
     verbose : int
         Whether a progress bar is shown.
@@ -121,6 +125,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         "row_normalize": ROW_NORMALIZE,
         "callbacks": CALLBACKS,
         "n_jobs": N_JOBS,
+        "calibrate": bool,
         "random_state": RANDOM_STATE,
         "verbose": VERBOSE,
     }
@@ -150,6 +155,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         row_normalize: str | None = "l2",
         callbacks: Sequence[Callback] | None = None,
         n_jobs: int | None = None,
+        calibrate: bool = True,
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
@@ -161,6 +167,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self.row_normalize = row_normalize
         self.callbacks = callbacks
         self.n_jobs = n_jobs
+        self.calibrate = calibrate
         self.random_state = random_state
         self.verbose = verbose
 
@@ -226,7 +233,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
         embedding = GraphEmbedding(
             dimension=GRAPH_DIMENSION, random_state=self._seed, n_jobs=self.n_jobs, verbose=self.verbose
-        ).embed(data if self._has_edges else replace(data, graph=Graph.from_scipy(self._adjacency)))
+        ).embed(data if self._has_edges else replace(data, graph=self._graph()))
         return sparse.csr_array(scale_rows(embedding, "l2"))
 
     def _train(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> None:
@@ -315,12 +322,20 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return np.asarray(scores + weight * np.log(np.maximum(teacher.probabilities, 1e-12)))
 
     def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
-        scores = self._pooled(data, x, teacher)
-        self.temperature_ = 1.0
-        rows, codes = data.validation_nodes
-        if len(rows) >= MIN_LABELS:
-            self.temperature_ = best_temperature(scores[rows], codes)
-        return np.asarray(softmax(scores / np.float32(self.temperature_), axis=1))
+        return np.asarray(softmax(self._pooled(data, x, teacher), axis=1))
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        # What the reference sees is what the predictions are made from.
+        if self.view_ == "graph":
+            return reference_sample(replace(data, X=None, graph=self._graph()), probabilities, as_accurate=True)
+        if self.view_ == "features":
+            data = replace(data, graph=Graph.from_scipy(sparse.csr_array(self._adjacency.shape, dtype=np.float32)))
+        elif not self._has_edges:
+            data = replace(data, graph=self._graph())
+        return reference_sample(data, probabilities)
+
+    def _graph(self) -> Graph:
+        return Graph.from_scipy(self._adjacency)
 
     def _evaluate(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Record:
         rows, codes = data.validation_nodes
@@ -373,6 +388,21 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         probabilities = self.predict_proba(X, nodes=nodes, edges=edges, ids=ids)
         return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
+    def predict_set(
+        self,
+        X: FeaturesLike | None = None,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+        edges: Iterable[Edge] | None = None,
+        ids: Iterable[Hashable] | None = None,
+        alpha: float = 0.1,
+    ) -> npt.NDArray[np.bool_]:
+        """Return the classes that contain the true one with probability 1 - alpha.
+
+        A boolean array with a column for each of ``classes_``; the other parameters are those of :meth:`predict_proba`.
+        """
+        return self._sets(self.predict_proba(X, nodes=nodes, edges=edges, ids=ids), alpha)
+
     def _predict_attached(
         self, X: FeaturesLike | None, edges: list[Edge], ids: Iterable[Hashable] | None
     ) -> Probabilities:
@@ -388,7 +418,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             x = self._inputs.scaled(self._check_new(X))
             projected = np.asarray(x @ self._layers.W1, dtype=np.float32)
         hidden = self._hidden(attached.adjacency, np.vstack([self._projected, projected]))[n:]
-        return np.asarray(softmax(self._scores(hidden) / np.float32(self.temperature_), axis=1))
+        return self.calibration_.apply(np.asarray(softmax(self._scores(hidden), axis=1)))
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         if self._student is None:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.graph.adjacency import symmetric_adjacency
-from planetoid.models.evidence import Evidence, most_labelled, new_view, some_of_each_class
+from planetoid.labels import some_of_each_class
+from planetoid.models.evidence import Evidence, most_labelled, new_view
 from planetoid.models.inputs import Inputs
 
 __all__ = ["leave_one_out"]

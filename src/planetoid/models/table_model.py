@@ -89,7 +89,6 @@ class TableModel(PlanetoidBase):
         )
         trainer = self._trainer(supervised, self._context_loss(data, e, w), data)
         trainer.run()
-        self._calibrate(head, supervised)
         self.history_ = trainer.history
         self.embedding_, self.context_ = e.cpu().numpy(), w.cpu().numpy()
 

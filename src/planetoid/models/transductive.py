@@ -73,6 +73,8 @@ class PlanetoidT(TableModel):
         For instance :class:`EarlyStopping`, which is added with its defaults when ``fit`` gets validation labels, and
         :class:`Checkpoint`.
     device : {"auto", "cpu", "cuda"}
+    calibrate : bool
+        Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None
     n_jobs : int or None
         Threads for contexts; the result does not depend on it.
@@ -115,6 +117,7 @@ class PlanetoidT(TableModel):
         row_normalize: str | None = "l2",
         callbacks: Sequence[Callback] | None = None,
         device: str = "auto",
+        calibrate: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -126,6 +129,7 @@ class PlanetoidT(TableModel):
         self.row_normalize = row_normalize
         self.callbacks = callbacks
         self.device = device
+        self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -143,7 +147,7 @@ class PlanetoidG(TableModel):
         Width of the embeddings e and of the context parameters w.
     network : Network
         The classifier on e; ``network.k`` must be 0, since there are no features.
-    contexts, training, callbacks, device, random_state, n_jobs, verbose
+    contexts, training, callbacks, device, calibrate, random_state, n_jobs, verbose
         As in :class:`PlanetoidT`.
 
     Attributes
@@ -192,6 +196,7 @@ class PlanetoidG(TableModel):
         training: Training = Training(steps=200, learning_rate=0.05, embedding_learning_rate=0.1),
         callbacks: Sequence[Callback] | None = None,
         device: str = "auto",
+        calibrate: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -202,6 +207,7 @@ class PlanetoidG(TableModel):
         self.training = training
         self.callbacks = callbacks
         self.device = device
+        self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

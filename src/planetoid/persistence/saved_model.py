@@ -117,6 +117,17 @@ class SavedModel:
         return found
 
     @cached_property
+    def set_thresholds(self) -> npt.NDArray[np.float64]:
+        """Thresholds of prediction sets; see :mod:`planetoid.prediction_sets`."""
+        found = self._read("attributes.set_thresholds_")
+        if not found:
+            raise DataError(
+                "the model has no prediction sets: it was fitted without calibration, or with fewer than ten labels",
+                path=self.path,
+            )
+        return found.popitem()[1]
+
+    @cached_property
     def embedding(self) -> npt.NDArray[np.float32]:
         """Embedding of every fitted node, of a method that learns one."""
         if not self.method.embedding:

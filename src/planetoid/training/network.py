@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional
 
 from planetoid.training.batches import Batch
-from planetoid.training.calibration import best_temperature
 from planetoid.training.layers import Branch, InputLinear
 from planetoid.training.randomness import StepRandom
 from planetoid.training.settings import Network
@@ -68,8 +66,6 @@ class Head(nn.Module):
                     nn.Identity() if self.layers_predict else InputLinear(width, n_classes, random)
                     for _ in range(layers)
                 )
-        self.temperature: torch.Tensor
-        self.register_buffer("temperature", torch.ones(()))  # of the softmax in predictions; see calibrate
 
     def forward(
         self, x: Batch | None, e: torch.Tensor | None, random: StepRandom | None = None
@@ -93,8 +89,8 @@ class Head(nn.Module):
         return logits, extra
 
     def log_probabilities(self, x: Batch | None, e: torch.Tensor | None) -> torch.Tensor:
-        """Return log p(y | x, e), calibrated by the temperature."""
-        return torch.log_softmax(self(x, e)[0] / self.temperature, dim=1)
+        """Return log p(y | x, e)."""
+        return torch.log_softmax(self(x, e)[0], dim=1)
 
     def loss(self, x: Batch | None, e: torch.Tensor | None, y: torch.Tensor, random: StepRandom | None) -> torch.Tensor:
         """Return L_s, the mean negative log-likelihood, plus the auxiliary ones."""
@@ -103,7 +99,3 @@ class Head(nn.Module):
         for log_probabilities in extra:
             total = total + functional.nll_loss(log_probabilities, y)
         return total
-
-    def calibrate(self, scores: torch.Tensor, codes: npt.ArrayLike) -> None:
-        """Choose the temperature that makes labels most likely, given their log-probabilities; no class changes."""
-        self.temperature.fill_(best_temperature(scores.cpu().numpy(), codes))

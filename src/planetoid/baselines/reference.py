@@ -1,0 +1,114 @@
+"""``reference_sample``: calibration by a simple method that can be asked about nodes whose label is hidden.
+
+A network that has learned a node's label cannot be asked what it would say without it, short of training it again; nor
+can a large linear system, short of solving it again. Two simple methods can, quickly: softmax regression on features,
+propagated or not, by leave-one-out in closed form, and a few steps of propagation of the labels, one fold hidden
+at a time. Calibrated by what they say about the labelled nodes, they say for every unlabelled node how likely each
+class is, and so how often the predictions of another method are correct.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from planetoid.calibration import Sample, calibrate, log_probabilities, predicted_prior
+from planetoid.data.dataset import Dataset
+from planetoid.estimator import Probabilities
+from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
+from planetoid.labels import mask_labels
+from planetoid.training.softmax_regression import labels_to_leave_out
+
+__all__ = ["fold_numbers", "propagated_labels", "reference_sample"]
+
+FEATURE_STEPS = 8  # of the propagation of features
+FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
+LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
+FOLDS = 4
+USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
+
+
+class Reference(NamedTuple):
+    """Calibrated probabilities of all nodes, zero where nothing is known, and the number of labels behind them."""
+
+    probabilities: Probabilities
+    n_labels: int
+
+
+def reference_sample(data: Dataset, probabilities: Probabilities, *, as_accurate: bool = False) -> Sample:
+    """Return what a method says about unlabelled nodes, beside what a simple calibrated method says about them.
+
+    ``as_accurate``: see :meth:`~planetoid.calibration.Sample.of_reference`.
+    """
+    reference = _by_features(data) if data.X is not None else _by_labels(data)
+    rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
+    return Sample.of_reference(
+        probabilities[rows], reference.probabilities[rows], reference.n_labels, as_accurate=as_accurate
+    )
+
+
+def _by_features(data: Dataset) -> Reference:
+    """Classify by softmax regression on the features, propagated if there are edges."""
+    from planetoid.baselines.feat import Feat
+    from planetoid.baselines.propagated_features import PropagatedFeatures
+
+    few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
+    method = PropagatedFeatures(K=FEATURE_STEPS) if data.graph.n_edges else Feat(C=FEATURES_C, row_normalize="l2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of nodes without features, and of edges that are not used
+        method.fit(few)
+    return Reference(method.label_distributions_, method.calibration_.n_labels)
+
+
+def _by_labels(data: Dataset) -> Reference:
+    """Classify by propagated labels, calibrated by the labels of each fold as the others predict them."""
+    rows, folds = data.labelled, fold_numbers(data)
+    columns = []
+    for fold in range(FOLDS + 1):  # the last one hides nothing
+        visible = data.one_hot()
+        visible[rows[folds == fold]] = 0.0
+        columns.append(visible / np.maximum(visible.sum(axis=0), 1.0))
+    parts = np.split(propagated_labels(data, np.hstack(columns)), FOLDS + 1, axis=1)
+    hidden = np.stack([parts[fold][row] for fold, row in zip(folds, rows, strict=True)])
+    shares, reached = _shares(hidden)
+    reached &= np.bincount(data.y[rows])[data.y[rows]] > 1
+    everywhere, known = _shares(parts[FOLDS])
+    sample = Sample.of_labels(
+        log_probabilities(shares[reached]), data.y[rows][reached], "cross-fitting", predicted_prior(everywhere)
+    )
+    calibration = calibrate(sample, usual_temperature=USUAL_TEMPERATURE)
+    everywhere[known] = calibration.apply(everywhere[known])
+    return Reference(everywhere, calibration.n_labels)
+
+
+def propagated_labels(data: Dataset, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return ``sum_t CONTINUE^t P^t labels`` over steps t of a random walk P with self-loops."""
+    adjacency = symmetric_adjacency(data.graph).astype(np.float32, copy=False)
+    loop = mean_weight(adjacency)
+    inverse = (1 / (strengths(adjacency) + loop)).astype(np.float32)[:, None]
+    own, step = np.float32(CONTINUE * loop) * inverse, np.float32(CONTINUE) * inverse
+    power = labels.astype(np.float32)
+    total = np.zeros_like(power)
+    for _ in range(LABEL_STEPS):
+        power = step * (adjacency @ power) + own * power
+        total += power
+    return total.astype(np.float64)
+
+
+def fold_numbers(data: Dataset) -> npt.NDArray[np.int64]:
+    """Return the fold of each labelled node; the labels of a class are spread evenly over the folds."""
+    codes = data.y[data.labelled]
+    shuffled = np.random.default_rng(0).permutation(len(codes))
+    folds = np.empty(len(codes), np.int64)
+    folds[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % FOLDS
+    return folds
+
+
+def _shares(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return rows that sum to one, and which of them are not zero."""
+    total = scores.sum(axis=1, keepdims=True)
+    return np.divide(scores, total, out=np.zeros_like(scores), where=total > 0), total[:, 0] > 0

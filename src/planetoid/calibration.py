@@ -1,0 +1,197 @@
+"""Calibration: probabilities that say how often a prediction is correct, learned from the training labels.
+
+What a model says about the nodes it was fitted on is no guide to how often it is right. A :class:`Sample` holds what
+it says, or would say, where the label is hidden, beside what is known about these nodes:
+
+- validation labels, if there are any;
+- the labelled nodes, each scored without its own label (leave-one-out, in closed form);
+- unlabelled nodes, with the probabilities of a simple method that is calibrated itself.
+
+:func:`calibrate` fits two numbers to the sample: a temperature, and a share of the uniform distribution, without which
+a few confident errors would call for a high temperature everywhere. Neither changes the order of the classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_softmax, softmax
+
+__all__ = ["MIN_LABELS", "Calibration", "Sample", "calibrate", "log_probabilities", "predicted_prior"]
+
+MIN_LABELS = 10  # below which there is nothing to choose the two numbers by
+SMALLEST = 1e-6  # probability; a smaller one says no more
+MOST_NODES = 500  # of a sample
+# Normal priors of log(temperature) and of the logit of the uniform share: mean and standard deviation.
+LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
+KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
+BOUNDS = ((-5.0, 5.0), (-9.0, 3.0))
+OPTIONS = {"ftol": 1e-7, "maxiter": 30}  # of the minimiser
+LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the predictions, and 1 / that
+
+Matrix = npt.NDArray[np.float64]
+Probabilities = npt.NDArray[np.floating[Any]]
+
+
+class Sample(NamedTuple):
+    """What a model says about nodes whose label it does not know, and what is known about them."""
+
+    scores: Matrix  # (node, class): log-probabilities
+    targets: Matrix  # (node, class): 1 for the label, or probabilities
+    n_labels: int  # that stand behind the targets
+    source: str
+
+    @classmethod
+    def of_labels(
+        cls, scores: npt.ArrayLike, codes: npt.ArrayLike, source: str, prior: npt.ArrayLike | None = None
+    ) -> Sample:
+        """Return the sample of labelled nodes.
+
+        ``prior`` is the share of each class among all nodes. Labels are often balanced where the classes are not; each
+        node then stands for as many others as its class asks for.
+        """
+        table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
+        targets = np.eye(table.shape[1])[labels]
+        if prior is not None and len(labels):
+            shares = targets.mean(axis=0)
+            weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
+            weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]
+            targets *= (weights / weights.mean())[:, None]
+        return cls(table, targets, len(labels), source)
+
+    @classmethod
+    def of_reference(
+        cls, probabilities: Probabilities, reference: Probabilities, n_labels: int, *, as_accurate: bool = False
+    ) -> Sample:
+        """Return the sample of nodes about which another, calibrated method says how likely each class is.
+
+        Parameters
+        ----------
+        probabilities, reference : arrays of shape (n_nodes, n_classes)
+            What the model and the other method say.
+        n_labels : int
+            Number of labels that the other method was calibrated by.
+        as_accurate : bool
+            Whether the model is right as often as the other method, also where they differ. By default the other
+            method decides, which is appropriate if it knows at least as much.
+        """
+        some = np.unique(np.linspace(0, len(probabilities) - 1, MOST_NODES).astype(np.int64))[: len(probabilities)]
+        scores, targets = log_probabilities(probabilities[some]), np.asarray(reference[some], dtype=np.float64)
+        if as_accurate:
+            order = scores.argsort(axis=1)
+            targets_in_order = np.sort(targets, axis=1)
+            np.put_along_axis(targets, order, targets_in_order, axis=1)
+        return cls(scores, targets, n_labels, "reference")
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How probabilities were calibrated.
+
+    Attributes
+    ----------
+    source : str
+        Where the two numbers come from: ``"validation labels"``; ``"leave-one-out"``, each labelled node scored without
+        its own label; ``"reference"``, the calibrated probabilities of a simple method for unlabelled nodes;
+        ``"none"``, if probabilities are raw.
+    temperature : float
+        By which log-probabilities are divided; below 1, probabilities become more confident.
+    uniform : float
+        Share of the uniform distribution that is mixed in.
+    n_labels : int
+        Number of labels that were used.
+    seconds : float
+        What it cost.
+    share : float
+        The same, as a share of the time of the fit.
+
+    Examples
+    --------
+    >>> Calibration("leave-one-out", temperature=0.5, uniform=0.0).apply(np.array([[0.6, 0.4]])).round(3)
+    array([[0.692, 0.308]])
+    """
+
+    source: str = "none"
+    temperature: float = 1.0
+    uniform: float = 0.0
+    n_labels: int = 0
+    seconds: float = 0.0
+    share: float = 0.0
+
+    def apply(self, probabilities: Probabilities) -> Probabilities:
+        """Return calibrated probabilities; the order of the classes in a row does not change."""
+        if self.source == "none":
+            return probabilities
+        raw = np.asarray(probabilities)
+        with np.errstate(divide="ignore"):
+            logs = np.log(raw.astype(np.float64))
+        found = _scaled(logs, self.temperature, self.uniform).astype(raw.dtype)
+        best = raw.argmax(axis=1)
+        tied = np.flatnonzero(found.argmax(axis=1) != best)  # rounding has made two classes equal
+        found[tied, best[tied]] = np.nextafter(found[tied].max(axis=1), raw.dtype.type(2))
+        return np.asarray(found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, in the types of JSON."""
+        return asdict(self)
+
+
+def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibration:
+    """Choose the temperature and the uniform share that make the targets of a sample most likely.
+
+    Few labels say little: both numbers are drawn to usual values by as much as a handful of labels can say. Where the
+    temperature is known to be about ``usual_temperature``, it is drawn there more strongly.
+
+    >>> scores = np.log([[0.6, 0.4]] * 100)  # always 60 % for the first class, which is right nine times out of ten
+    >>> found = calibrate(Sample.of_labels(scores, [0] * 90 + [1] * 10, "validation labels"))
+    >>> found.apply(np.array([[0.6, 0.4]])).round(2)
+    array([[0.9, 0.1]])
+    """
+    from scipy.optimize import minimize
+
+    if sample.n_labels < MIN_LABELS or len(sample.scores) == 0:
+        return Calibration()
+    weight = sample.n_labels / max(sample.targets.sum(), SMALLEST)
+    scores, targets = sample.scores - sample.scores.max(axis=1, keepdims=True), weight * sample.targets
+    n_classes = scores.shape[1]
+    usual = LOG_TEMPERATURE if usual_temperature is None else (np.log(usual_temperature), KNOWN_TEMPERATURE)
+    centre, spread = np.transpose([usual, LOGIT_UNIFORM])
+
+    def loss(numbers: Matrix) -> tuple[float, Matrix]:
+        uniform = 1 / (1 + np.exp(-numbers[1]))
+        scaled = scores * np.exp(-numbers[0])
+        soft = softmax(scaled, axis=1)
+        mixed = (1 - uniform) * soft + uniform / n_classes
+        outer = targets / mixed
+        by_temperature = soft * (scaled - (soft * scaled).sum(axis=1, keepdims=True))
+        gradient = np.array(
+            [
+                (1 - uniform) * (outer * by_temperature).sum(),
+                uniform * (1 - uniform) * (outer * (soft - 1 / n_classes)).sum(),
+            ]
+        )
+        from_usual = (numbers - centre) / spread
+        return float(-(targets * np.log(mixed)).sum() + 0.5 * (from_usual**2).sum()), gradient + from_usual / spread
+
+    best = minimize(loss, centre, jac=True, bounds=BOUNDS, method="L-BFGS-B", options=OPTIONS).x
+    return Calibration(sample.source, float(np.exp(best[0])), float(1 / (1 + np.exp(-best[1]))), sample.n_labels)
+
+
+def log_probabilities(probabilities: Probabilities) -> Matrix:
+    """Return logarithms, of zero as of a very small number."""
+    return np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), SMALLEST))
+
+
+def predicted_prior(probabilities: Probabilities) -> Matrix:
+    """Return the share of each class among the predictions; rows of zeros do not count."""
+    known = probabilities.any(axis=1)
+    counts = np.bincount(probabilities.argmax(axis=1)[known], minlength=probabilities.shape[1])
+    return np.asarray(counts / max(1, counts.sum()))
+
+
+def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:
+    soft = np.exp(log_softmax(logs / temperature, axis=1))
+    return np.asarray((1 - uniform) * soft + uniform / logs.shape[1])

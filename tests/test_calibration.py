@@ -1,0 +1,198 @@
+"""Calibration: the two numbers, the samples they are chosen by, and every method calibrated by default."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+from sklearn.linear_model import LogisticRegression
+
+import planetoid as pl
+from planetoid.baselines.reference import propagated_labels, reference_sample
+from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
+from planetoid.evaluation import expected_calibration_error
+from planetoid.training.softmax_regression import left_out_scores, products
+
+QUICK = ("feat", "lp", "lgc", "mad", "poisson", "ssgc", "ica", "diel", "manireg")
+
+
+@pytest.fixture(scope="module")
+def citation():
+    data = pl.datasets.make_citation(n_nodes=1000, n_classes=4, n_features=80, seed=3)
+    return data, data.split("random", per_class=15, n_val=200, n_test=600, seed=0)
+
+
+def fit(method, citation, **parameters):
+    data, split = citation
+    model = pl.METHODS[method](**parameters)
+    given = {} if model.uses_graph == "never" else {"graph": data.graph}
+    X = None if model.uses_features == "never" else data.X
+    return model.fit(X, pl.mask_labels(data.y, split.train), **given)
+
+
+# ---- the two numbers -------------------------------------------------------------
+
+
+def made(temperature, uniform, n=40_000, n_classes=3):
+    """Scores, and labels drawn from the probabilities that these scores should have had."""
+    rng = np.random.default_rng(0)
+    scores = log_softmax(rng.normal(size=(n, n_classes)) * 2, axis=1)
+    true = (1 - uniform) * softmax(scores / temperature, axis=1) + uniform / n_classes
+    codes = (true.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    return scores, codes, true
+
+
+@pytest.mark.parametrize(("temperature", "uniform"), [(0.5, 0.1), (1.0, 0.2), (2.0, 0.3)])
+def test_the_numbers_that_made_the_labels_are_found(temperature, uniform):
+    scores, codes, true = made(temperature, uniform)
+    found = calibrate(Sample.of_labels(scores, codes, "validation labels"))
+    assert found.temperature == pytest.approx(temperature, rel=0.07)
+    assert found.uniform == pytest.approx(uniform, abs=0.02)
+    np.testing.assert_allclose(found.apply(np.exp(scores)), true, atol=0.02)
+
+
+def test_soft_targets_say_the_same_as_labels():
+    scores, _, true = made(0.6, 0.1)
+    found = calibrate(Sample.of_reference(np.exp(scores), true, 2_000))
+    assert found.source == "reference"
+    np.testing.assert_allclose(found.apply(np.exp(scores)), true, atol=0.02)
+
+
+def test_a_method_as_accurate_as_the_reference_has_its_confidence_where_they_differ():
+    rng = np.random.default_rng(1)
+    reference = np.tile([0.8, 0.1, 0.1], (500, 1))
+    said = np.tile([0.2, 0.6, 0.2], (500, 1)) + rng.uniform(0, 0.01, (500, 1))
+    same = calibrate(Sample.of_reference(said, reference, 500, as_accurate=True)).apply(said).max(axis=1)
+    assert same.mean() == pytest.approx(0.8, abs=0.02)
+    decided = calibrate(Sample.of_reference(said, reference, 500)).apply(said).max(axis=1)
+    assert decided.mean() < 0.45
+
+
+def test_rare_classes_among_the_predictions_weigh_less():
+    scores = np.log(np.tile([0.6, 0.4], (200, 1)))
+    codes = np.repeat([0, 1], 100)
+    confidence = {}
+    for prior in (0.5, 0.8):
+        sample = Sample.of_labels(scores, codes, "leave-one-out", (prior, 1 - prior))
+        confidence[prior] = calibrate(sample).apply(np.exp(scores))[0, 0]
+    assert confidence[0.5] == pytest.approx(0.5, abs=0.03)
+    assert confidence[0.8] == pytest.approx(0.8, abs=0.03)
+
+
+def test_too_few_labels_leave_probabilities_alone():
+    scores = np.log(np.tile([0.6, 0.4], (MIN_LABELS - 1, 1)))
+    found = calibrate(Sample.of_labels(scores, [0] * (MIN_LABELS - 1), "leave-one-out"))
+    assert found == Calibration()
+    np.testing.assert_array_equal(found.apply(np.exp(scores)), np.exp(scores))
+
+
+@pytest.mark.parametrize("temperature", [0.01, 0.5, 100.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_order_of_the_classes_never_changes(temperature, dtype):
+    rng = np.random.default_rng(2)
+    near = np.full((50, 3), 1 / 3) + rng.normal(0, 1e-7, (50, 3))
+    rows = np.vstack([rng.dirichlet([0.1] * 3, 200), near]).astype(dtype)
+    found = Calibration("leave-one-out", temperature, 0.05).apply(rows)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found.argmax(axis=1), rows.argmax(axis=1))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
+
+
+# ---- samples ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_leave_one_out_is_close_to_fitting_without_the_row(n_classes):
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % n_classes
+    X = rng.normal(size=(60, 10)) + np.eye(10)[codes] * 1.5
+    scores = LogisticRegression(C=0.5, tol=1e-8).fit(X, codes).decision_function(X).reshape(60, -1)
+    exact = []
+    for row in range(60):
+        others = np.arange(60) != row
+        solver = LogisticRegression(C=0.5, tol=1e-8).fit(X[others], codes[others])
+        exact.append(solver.predict_proba(X[row : row + 1])[0])
+    found = softmax(left_out_scores(products(X), scores, codes, 0.5), axis=1)
+    full = scores if n_classes > 2 else np.hstack([np.zeros_like(scores), scores])
+    before = np.abs(softmax(full, axis=1) - exact).mean()
+    assert np.abs(found - exact).mean() < 0.25 * before
+
+
+def test_propagated_labels_do_not_know_hidden_labels(citation):
+    data, split = citation
+    labels = np.eye(data.n_classes)[data.y]
+    labels[np.setdiff1d(np.arange(data.n_nodes), split.train)] = 0
+    changed = labels.copy()
+    changed[split.train[0]] = 0
+    at = split.train[0]
+    assert not np.allclose(propagated_labels(data, labels)[at], propagated_labels(data, changed)[at])
+    lone = np.zeros_like(labels)
+    assert not propagated_labels(data, lone).any()
+
+
+def test_labels_of_other_nodes_are_not_used(citation):
+    """The sample of a method depends on the training labels alone."""
+    data, split = citation
+    shuffled = data.y.copy()
+    rest = np.setdiff1d(np.arange(data.n_nodes), split.train)
+    shuffled[rest] = np.random.default_rng(0).permutation(shuffled[rest])
+    first, second = (
+        pl.GCN(epochs=20).fit(data.X, pl.mask_labels(y, split.train), graph=data.graph) for y in (data.y, shuffled)
+    )
+    np.testing.assert_array_equal(first.predict_proba(), second.predict_proba())
+    assert first.calibration_.temperature == second.calibration_.temperature
+
+
+def test_without_features_and_edges_there_is_no_reference():
+    data = pl.Dataset("bare", pl.Graph.from_edges([], [], nodes=4), None, np.array([0, 1, -1, -1]), np.array([0, 1]))
+    assert calibrate(reference_sample(data, np.full((4, 2), 0.5))) == Calibration()
+
+
+# ---- methods ---------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::planetoid.errors.PlanetoidWarning")
+@pytest.mark.parametrize("method", QUICK)
+def test_every_method_is_calibrated_by_default_and_keeps_its_labels(method, citation):
+    data, split = citation
+    model, raw = fit(method, citation), fit(method, citation, calibrate=False)
+    assert raw.calibration_ == Calibration()
+    assert model.calibration_.source in ("leave-one-out", "reference")
+    assert 0 < model.calibration_.share < 1
+    np.testing.assert_array_equal(model.predict(), raw.predict())
+    errors = [
+        expected_calibration_error(data.y[split.test], each.predict_proba()[split.test], each.classes_)
+        for each in (model, raw)
+    ]
+    assert errors[0] < max(0.12, 0.8 * errors[1])
+
+
+@pytest.mark.filterwarnings("ignore::planetoid.errors.PlanetoidWarning")
+def test_new_rows_are_calibrated_alike_and_after_loading(citation, tmp_path):
+    data, _ = citation
+    model, raw = fit("feat", citation), fit("feat", citation, calibrate=False)
+    new = data.X[:20]
+    expected = model.calibration_.apply(raw.predict_proba(new))
+    np.testing.assert_allclose(model.predict_proba(new), expected, rtol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(new), model.predict_proba()[:20], rtol=1e-5)
+    model.save(tmp_path / "model")
+    loaded = pl.load(tmp_path / "model")
+    assert loaded.calibration_ == model.calibration_
+    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+
+
+def test_validation_labels_come_first(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    model = pl.Feat().fit(data.X, y, validation=split.val_labels(data.y))
+    assert model.calibration_.source == "validation labels"
+    assert model.calibration_.n_labels == len(split.val)
+    raw = pl.Feat(calibrate=False).fit(data.X, y).predict_proba()[split.val]
+    by_hand = calibrate(Sample.of_labels(log_probabilities(raw), data.y[split.val], "validation labels"))
+    assert model.calibration_.temperature == pytest.approx(by_hand.temperature)
+
+
+@pytest.mark.filterwarnings("ignore::planetoid.errors.PlanetoidWarning")
+def test_labels_that_a_method_keeps_stay_certain(citation):
+    _, split = citation
+    model = fit("lp", citation)
+    assert model.calibration_.uniform > 0
+    np.testing.assert_array_equal(model.predict_proba()[split.train].max(axis=1), 1.0)
