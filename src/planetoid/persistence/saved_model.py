@@ -119,7 +119,7 @@ class SavedModel:
     @cached_property
     def set_thresholds(self) -> npt.NDArray[np.float64]:
         """Thresholds of prediction sets; see :mod:`planetoid.prediction_sets`."""
-        found = self._read("attributes.set_thresholds_")
+        found = self._tensors.read("attributes.set_thresholds_")
         if not found:
             raise DataError(
                 "the model has no prediction sets: it was fitted without calibration, or with fewer than ten labels",
