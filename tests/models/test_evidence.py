@@ -6,10 +6,12 @@ from scipy import sparse
 
 from planetoid.graph.adjacency import Filter, normalized_adjacency
 from planetoid.models.evidence import (
-    HANDICAP,
     LABELS_THAT_COUNT,
+    LEAST_WEIGHT,
     NOISES,
     OWN_SHARE,
+    SECOND_CONFIDENCE,
+    SECOND_POWER,
     SPREAD_RESTART,
     SPREAD_STEPS,
     STEPS,
@@ -156,10 +158,24 @@ def test_reliability_is_agreement_and_leave_one_out_together():
     X, adjacency, truth = blocks()
     teacher, _ = asked(X, adjacency, truth, 5)
     assert set(teacher.verdicts) == set(VIEWS)
-    for name, verdict in teacher.verdicts.items():
-        doubt = 1.0 if name == "neighbourhood" else HANDICAP
-        expected = doubt * verdict.agreement + verdict.leave_one_out * 15 / LABELS_THAT_COUNT
+    for verdict in teacher.verdicts.values():
+        expected = verdict.agreement + verdict.leave_one_out * 15 / LABELS_THAT_COUNT
         assert verdict.reliability == pytest.approx(expected)
+
+
+def test_second_opinions_count_by_their_reliability():
+    X, adjacency, truth = blocks()
+    teacher, _ = asked(X, adjacency, truth, 5)
+    labelled = labelled_of(truth, 5)
+    others = np.zeros_like(teacher.probabilities)
+    for name, verdict in teacher.verdicts.items():
+        weight = (verdict.reliability / teacher.verdicts[teacher.view].reliability) ** SECOND_POWER
+        if name != teacher.view and weight > LEAST_WEIGHT:
+            alone = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, names=[name])
+            others += weight * np.log(np.maximum(sharpened(alone.probabilities, SECOND_CONFIDENCE), 1e-6))
+            assert not alone.second_opinions.any()
+    assert others.any()
+    np.testing.assert_allclose(teacher.second_opinions, others, atol=0.1)  # lengths are estimated by other projections
 
 
 class OfGram(View):

@@ -314,8 +314,9 @@ def test_the_teacher_has_its_weight_in_the_prediction(citation, accuracy, weight
     known = replace(data, y=pl.mask_labels(data.y, split.train))
     x = sparse.csr_array(model._inputs.scaled(data.X))
     opinion = np.random.default_rng(0).dirichlet(np.ones(data.n_classes), data.n_nodes).astype(np.float32)
-    found = model._pooled(known, x, Teacher("features", opinion, accuracy, {}))
-    expected = model._scores(model.embedding_) + weight * np.log(opinion)
+    others = np.random.default_rng(1).normal(size=opinion.shape).astype(np.float32)
+    found = model._pooled(known, x, Teacher("features", opinion, accuracy, others, {}))
+    expected = model._scores(model.embedding_) + weight * np.log(opinion) + others
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -364,7 +365,7 @@ def test_a_new_node_of_a_graph_without_features_starts_from_the_mean_of_its_neig
     adjacency[n, neighbours] = adjacency[neighbours, n] = 1.0
     start = model._projected[neighbours].mean(axis=0, keepdims=True)
     hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, start]))[n:]
-    expected = np.exp(model._scores(hidden))
+    expected = model.calibration_.apply(np.exp(model._scores(hidden)))
     found = model.predict_proba(edges=[(n, node) for node in neighbours])
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     without = np.exp(

@@ -45,8 +45,10 @@ NOISES = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03)  # variances of a label, in units of a
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
 MOST_LABELLED, FEWEST_PER_CLASS = 1_000, 5  # labelled nodes that a view learns from
 MOST_ENTRIES = 200_000_000  # nodes times labelled nodes
-ALMOST = 0.9  # of the reliability of the best view
-HANDICAP = 0.8  # of the agreement about views other than the neighbourhood, which is the usual choice
+SECOND_POWER = 6  # of a view's reliability, relative to the best one: the weight of its opinion
+SECOND_CONFIDENCE = 0.6  # to which that opinion is sharpened
+LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
+LEAST_RELIABILITY, LEAST_PROBABILITY = 1e-3, 1e-6
 SMALLEST = 1e-12
 
 Matrix = npt.NDArray[np.float32]
@@ -302,8 +304,9 @@ class Teacher(NamedTuple):
     """What the evidence says."""
 
     view: str  # the most reliable one
-    probabilities: npt.NDArray[np.float32]  # of that and of any other that is almost as reliable
-    accuracy: float  # of the most reliable view, on labelled nodes that are left out
+    probabilities: npt.NDArray[np.float32]  # by that view
+    accuracy: float  # of that view, on labelled nodes that are left out
+    second_opinions: npt.NDArray[np.float32]  # log-probabilities by the other views, weighted by their reliability
     verdicts: dict[str, Verdict]
 
 
@@ -327,7 +330,7 @@ def ask_views(
 ) -> Teacher:
     """Classify all nodes by the view that two halves of the evidence agree about most, and that the labels bear out.
 
-    Views that are almost as reliable have a say too: their probabilities are multiplied.
+    The other views give a second opinion, which counts as far as they are almost as reliable.
     """
     names = [name for name in evidence.views() if name in names]
     random = np.random.default_rng([seed, 1])
@@ -347,16 +350,18 @@ def ask_views(
                 predicted.append(view.scores(view.regression(targets).dual).argmax(axis=1)[unlabelled])
             agreement = _kappa(predicted[0], predicted[1], n_classes)
             left_out = _kappa(fits[name].left_out.argmax(axis=1)[often], codes[often], n_classes)
-            doubt = 1.0 if name == "neighbourhood" else HANDICAP
-            reliability = doubt * agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
+            reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
             verdicts[name] = Verdict(agreement, left_out, reliability)
-        best = max(names, key=lambda name: verdicts[name].reliability)
-        least = ALMOST * verdicts[best].reliability
-        names = [best] + [name for name in names if name != best and verdicts[name].reliability >= least]
-    logs = sum(
-        np.log(np.maximum(views[name].classify(codes, n_classes, fits[name]), SMALLEST)) for name in names
-    ) / len(names)
-    return Teacher(names[0], np.asarray(softmax(logs, axis=1), dtype=np.float32), fits[names[0]].accuracy, verdicts)
+    reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
+    best = max(reliable, key=lambda name: reliable[name])
+    probabilities = views[best].classify(codes, n_classes, fits[best])
+    others = np.zeros_like(probabilities)
+    for name in reliable:
+        weight = (reliable[name] / reliable[best]) ** SECOND_POWER
+        if name != best and weight > LEAST_WEIGHT:
+            opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
+            others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
+    return Teacher(best, probabilities, fits[best].accuracy, others, verdicts)
 
 
 def _kappa(one: Codes, other: Codes, n_classes: int) -> float:

@@ -313,13 +313,14 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return np.asarray(log_softmax(hidden @ self._layers.W2 + self._layers.b2, axis=1))
 
     def _pooled(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> npt.NDArray[np.float32]:
-        """Return log-probabilities of all fitted nodes, with the teacher's opinion."""
+        """Return log-probabilities of all fitted nodes, with the opinion of the teacher and of the other views."""
         self._projected = np.asarray(x @ self._layers.W1, dtype=np.float32)
         self.embedding_ = self._hidden(self._adjacency, self._projected)
         scores = self._scores(self.embedding_)
         fits = (scores[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean()
         weight = np.float32(TEACHER_WEIGHT if fits >= teacher.accuracy else TEACHER_KNOWS_BETTER)
-        return np.asarray(scores + weight * np.log(np.maximum(teacher.probabilities, 1e-12)))
+        opinion = weight * np.log(np.maximum(teacher.probabilities, np.float32(1e-12)))
+        return np.asarray(scores + opinion + teacher.second_opinions)
 
     def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
         return np.asarray(softmax(self._pooled(data, x, teacher), axis=1))

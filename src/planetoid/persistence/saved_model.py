@@ -125,7 +125,7 @@ class SavedModel:
                 "the model has no prediction sets: it was fitted without calibration, or with fewer than ten labels",
                 path=self.path,
             )
-        return found.popitem()[1]
+        return np.asarray(found.popitem()[1], dtype=np.float64)
 
     @cached_property
     def embedding(self) -> npt.NDArray[np.float32]:
