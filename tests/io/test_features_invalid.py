@@ -140,7 +140,7 @@ def out_of_bounds() -> sparse.csr_array:
         (npz(sparse.csr_array(np.eye(3)))[:-60], NOT_A_MATRIX),
         (saved(X=np.eye(3)), NOT_A_MATRIX),
         (saved(format=np.array("csr"), data=np.array([{}], dtype=object)), NOT_A_MATRIX),  # never unpickled
-        (npz(out_of_bounds()), ": the file is corrupt: indices must be < 3"),
+        (npz(out_of_bounds()), ": the sparse matrix is invalid: an index must be from 0 to 2, got 77"),
         (
             npz(sparse.csr_array(np.array([[0, 1], [0, np.nan]]))),
             ", row 1, column 1 (counted from 0): nan is not a finite number",

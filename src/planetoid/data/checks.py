@@ -16,6 +16,7 @@ from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.labels import Labels, encode, encode_integers
+from planetoid.utils.sparse_format import check_sparse_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,6 +154,7 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
 
 def _sparse_float32(X: Any) -> sparse.csr_array:
     """Return a canonical CSR; the given matrix is not changed."""
+    check_sparse_format(X)
     features = sparse.csr_array(X, dtype=np.float32)
     if not features.has_canonical_format:
         features = features.copy()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from planetoid.errors import DataError
+from planetoid.io.limits import LINE_BYTES
 from planetoid.io.opening import open_bytes
 
 __all__ = ["BLOCK_BYTES", "WHITESPACE", "Line", "decode_line", "first_records", "line_blocks", "numbered_lines"]
@@ -28,8 +29,8 @@ class Line(NamedTuple):
 def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[bytes]:
     """Yield a file after its first ``skip`` lines, in blocks of whole lines of about ``size`` bytes."""
     with open_bytes(path) as file:
-        for _ in range(skip):
-            file.readline()
+        for _ in zip(range(skip), _lines(path, file), strict=False):
+            pass
         rest: list[bytes] = []
         while piece := file.read(size):
             cut = piece.rfind(b"\n") + 1
@@ -37,6 +38,7 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[byte
                 yield b"".join([*rest, piece[:cut]])
                 rest = []
             rest.append(piece[cut:])
+            LINE_BYTES.check(sum(map(len, rest)), path)
         last = b"".join(rest)
         if last:
             yield last + b"\n"
@@ -45,9 +47,20 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES) -> Iterator[byte
 def numbered_lines(path: Path, skip: int = 0) -> Iterator[Line]:
     """Yield the lines after the first ``skip``, decoded."""
     with open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(_lines(path, file), start=1):
             if number > skip:
                 yield Line(number, decode_line(path, number, line))
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, and raise ``DataError`` for one that does not end."""
+    limit = LINE_BYTES.value
+    number = 0
+    while line := file.readline(limit + 1):
+        number += 1
+        if len(line) > limit:
+            LINE_BYTES.check(len(line), path, number)
+        yield line
 
 
 def decode_line(path: Path, number: int, line: bytes) -> str:
@@ -80,7 +93,7 @@ def _first_lines(path: Path) -> list[Line]:
     lines: list[Line] = []
     size = 0
     with open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(_lines(path, file), start=1):
             size += len(line)
             text = decode_line(path, number, line).rstrip("\r\n")
             if "\r" in text:

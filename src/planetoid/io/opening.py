@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from planetoid.errors import DataError
+from planetoid.io.limits import check_expansion
 
 __all__ = ["COMPRESSIONS", "Compression", "check_file", "has_signature", "open_bytes", "plain_suffix"]
 
@@ -78,15 +82,22 @@ def plain_suffix(path: Path) -> str:
 
 def check_file(path: Path) -> bytes:
     """Return the first bytes of a file, or raise ``DataError`` if there is nothing to read."""
-    if path.is_dir():
-        raise DataError("the path is a folder, not a file", path=path)
     try:
-        with path.open("rb") as file:
-            start = file.read(LONGEST_MAGIC)
+        kind = path.stat().st_mode
+        start = b""
+        if stat.S_ISREG(kind):
+            with path.open("rb") as file:
+                start = file.read(LONGEST_MAGIC)
     except FileNotFoundError:
         raise DataError("no such file", path=path) from None
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from None
+    except ValueError as error:
+        raise DataError(f"cannot read the file: {error}", path=path) from None  # the path has a null character
+    if stat.S_ISDIR(kind):
+        raise DataError("the path is a folder, not a file", path=path)
+    if not stat.S_ISREG(kind):  # a pipe can be read only once, a device may have no end
+        raise DataError("the path is not a regular file", path=path, hint="write the content to a file first")
     if not start:
         raise DataError("the file is empty", path=path)
     return start
@@ -94,13 +105,16 @@ def check_file(path: Path) -> bytes:
 
 def has_signature(path: Path, signature: bytes) -> bool:
     """Return whether a file both begins and ends with some bytes (text may begin so, but does not end so too)."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        if file.read(len(signature)) != signature:
+    try:
+        if not path.is_file():
             return False
-        file.seek(-len(signature), 2)
-        return file.read() == signature
+        with path.open("rb") as file:
+            if file.read(len(signature)) != signature:
+                return False
+            file.seek(-len(signature), 2)
+            return file.read() == signature
+    except OSError:  # check_file says why it cannot be read
+        return False
 
 
 @contextmanager
@@ -116,12 +130,34 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             yield _after_mark(file)
         return
     try:
-        with compression.open(path) as file:
-            yield _after_mark(file)
+        with compression.open(path) as compressed, io.BufferedReader(_Decompressed(path, compressed)) as decompressed:
+            yield _after_mark(cast("BinaryIO", decompressed))
     except compression.errors:
         raise DataError(
             f"the {compression.name} data is truncated or corrupt", path=path, hint="download or write it again"
         ) from None
+
+
+class _Decompressed(io.RawIOBase):
+    """Decompressed bytes, as far as they are in proportion to the file."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        check_expansion(self._path, self._file.tell())
+        return int(count)
 
 
 def _after_mark(file: BinaryIO) -> BinaryIO:
