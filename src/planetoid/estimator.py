@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from planetoid.data.checks import check_features, check_fit
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.types import FeaturesLike, GraphLike
-from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
+from planetoid.errors import DataError, NotInductiveError, PlanetoidError, PlanetoidWarning
 from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
@@ -23,7 +23,9 @@ from planetoid.labels import Labels
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
 from planetoid.presets import load_preset
 from planetoid.search_space import SearchSpace, Start
+from planetoid.utils.failures import explain_failures
 from planetoid.utils.seeds import new_seed
+from planetoid.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -119,7 +121,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if data.feature_names is not None:
                 self.feature_names_in_ = data.feature_names
         self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
-        self.label_distributions_ = self._normalized(np.asarray(self._fit(data)), data)
+        with explain_failures(name), one_blas_thread():
+            scores = np.asarray(self._fit(data))
+        self.label_distributions_ = self._normalized(scores, data)
         return self
 
     def _check_parameters(self) -> None:
@@ -139,7 +143,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if X is not None:
             if nodes is not None:
                 raise DataError("pass either X (new rows) or nodes (fitted nodes), not both")
-            return self._predict_new(X)
+            with explain_failures(type(self).__name__), one_blas_thread():
+                return self._predict_new(X)
         rows = slice(None) if nodes is None else self.node_ids_.known_rows(nodes)
         return np.array(self.label_distributions_[rows])
 
@@ -251,6 +256,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _normalized(self, scores: Probabilities, data: Dataset) -> Probabilities:
         """Make every row a distribution: the class prior where nothing is known."""
+        if not np.isfinite(scores).any():
+            raise PlanetoidError(
+                f"{type(self).__name__} did not converge: the class probabilities of all nodes are NaN",
+                hint="lower the learning rate, or scale the features",
+            )
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
