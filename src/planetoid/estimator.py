@@ -18,7 +18,7 @@ from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, lo
 from planetoid.data.checks import check_features, check_fit
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.types import FeaturesLike, GraphLike
-from planetoid.errors import DataError, NotInductiveError, PlanetoidWarning
+from planetoid.errors import DataError, NotInductiveError, PlanetoidError, PlanetoidWarning
 from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
@@ -27,7 +27,9 @@ from planetoid.parameters import Constraints, Parameters, check_parameters, set_
 from planetoid.prediction_sets import members, thresholds
 from planetoid.presets import load_preset
 from planetoid.search_space import SearchSpace, Start
+from planetoid.utils.failures import explain_failures
 from planetoid.utils.seeds import new_seed
+from planetoid.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -155,7 +157,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.preparation_ = data.preparation
         self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
         started = perf_counter()
-        self.label_distributions_ = self._distributions(np.asarray(self._fit(data)), data, started)
+        with explain_failures(name), one_blas_thread():
+            scores = np.asarray(self._fit(data))
+            self.label_distributions_ = self._distributions(scores, data, started)
         return self
 
     def _check_parameters(self) -> None:
@@ -183,7 +187,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if X is not None:
             if nodes is not None:
                 raise DataError("pass either X (new rows) or nodes (fitted nodes), not both")
-            return self._predict_new(X)
+            with explain_failures(type(self).__name__), one_blas_thread():
+                return self._predict_new(X)
         rows = slice(None) if nodes is None else self.node_ids_.known_rows(nodes)
         return np.array(self.label_distributions_[rows])
 
@@ -316,6 +321,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:
         """Make every row a calibrated distribution: the class prior where nothing is known."""
+        if not np.isfinite(scores).any():
+            raise PlanetoidError(
+                f"{type(self).__name__} did not converge: the class probabilities of all nodes are NaN",
+                hint="lower the learning rate, or scale the features",
+            )
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)

@@ -102,6 +102,8 @@ class Check:
         return self.words
 
 
+LONGEST_VALUE = 200  # characters of a value in a message
+
 Constraint: TypeAlias = "Integer | Real | Check | type | str | int | bool | None"
 Constraints: TypeAlias = "Mapping[str, Constraint | tuple[Constraint, ...]]"
 
@@ -157,11 +159,20 @@ def check_parameters(owner: str, values: Mapping[str, object], constraints: Cons
     for name, value in values.items():
         if name not in constraints:
             continue
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ParameterError(
+                f"{owner}: {prefix}{name} must be less than 2**63, got {_shortened(value)}", parameter=f"{prefix}{name}"
+            )
+        if isinstance(value, str) and not _is_text(value):
+            raise ParameterError(
+                f"{owner}: {prefix}{name} is not valid text, got {value!a}", parameter=f"{prefix}{name}"
+            )
         allowed = constraints[name]
         alternatives = allowed if isinstance(allowed, tuple) else (allowed,)
         if not any(_admits(constraint, value) for constraint in alternatives):
             raise ParameterError(
-                f"{owner}: {prefix}{name} must be {_in_words(alternatives)}, got {value!r}", parameter=f"{prefix}{name}"
+                f"{owner}: {prefix}{name} must be {_in_words(alternatives)}, got {_shortened(value)}",
+                parameter=f"{prefix}{name}",
             )
         if isinstance(value, Parameters):
             value.check(owner, f"{prefix}{name}.")
@@ -213,6 +224,23 @@ def _in_words(alternatives: Iterable[Constraint]) -> str:
     """Join alternatives as in a sentence: ``'l1', 'l2' or None``."""
     words = [_word(constraint) for constraint in alternatives]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a string can be written in UTF-8; half of a surrogate pair cannot."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shortened(value: object) -> str:
+    """Return a value for a message, which a long one would fill."""
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        return f"an integer of {value.bit_length():,} bits"
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 def _word(constraint: Constraint) -> str:

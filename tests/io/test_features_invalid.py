@@ -149,7 +149,7 @@ def out_of_bounds() -> sparse.csr_array:
             ": the file contains Python objects, which are never loaded; save arrays of numbers or of strings: "
             "array.astype(str)",
         ),
-        (npz(out_of_bounds()), ": the file is corrupt: indices must be < 3"),
+        (npz(out_of_bounds()), ": the sparse matrix is invalid: an index must be from 0 to 2, got 77"),
         (
             npz(sparse.csr_array(np.array([[0, 1], [0, np.nan]]))),
             ", row 1, column 1 (counted from 0): nan is not a finite number",

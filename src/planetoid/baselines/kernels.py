@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uintp
+from numba import uintp
+
+from planetoid.engine.compiling import cached_njit
 
 __all__ = ["peel_trees", "plant_trees", "propagate_rows", "step_rows", "turn_rows", "visit_nodes", "weigh_rows"]
 
@@ -18,7 +20,7 @@ Floats = npt.NDArray[np.floating]
 ROWS_IN_CACHE = 512
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def _multiply(
     indptr: Integers, indices: Integers, weights: Floats, values: Floats, product: Floats, start: int, stop: int
 ) -> None:
@@ -51,7 +53,7 @@ def _multiply(
             product[i, c] = sum_0
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # lets the maximum be vectorised; changes no sum
+@cached_njit(nogil=True, fastmath={"nnan", "nsz"})  # lets the maximum be vectorised; changes no sum
 def propagate_rows(
     indptr: Integers,
     indices: Integers,
@@ -78,7 +80,7 @@ def propagate_rows(
     return float(largest)
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def weigh_rows(
     indptr: Integers,
     indices: Integers,
@@ -101,7 +103,7 @@ def weigh_rows(
                 curve[c] += value * direction[i, c]
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def step_rows(
     length: Floats,
     direction: Floats,
@@ -123,7 +125,7 @@ def step_rows(
             sums[1, c] += left * left * inverse[i]
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def turn_rows(turn: Floats, inverse: Floats, residual: Floats, direction: Floats, start: int, stop: int) -> None:
     """Set ``direction = M^-1 residual + turn * direction`` in these rows."""
     for i in range(uintp(start), uintp(stop)):
@@ -131,7 +133,7 @@ def turn_rows(turn: Floats, inverse: Floats, residual: Floats, direction: Floats
             direction[i, c] = inverse[i] * residual[i, c] + turn[c] * direction[i, c]
 
 
-@njit(cache=True)
+@cached_njit()
 def peel_trees(
     indptr: Integers, indices: Integers, weights: Floats, free: npt.NDArray[np.bool_], diagonal: Floats, right: Floats
 ) -> tuple[Integers, Integers, Floats]:
@@ -179,7 +181,7 @@ def peel_trees(
     return order[:count], parents[:count], ties[:count]
 
 
-@njit(cache=True)
+@cached_njit()
 def plant_trees(
     order: Integers, parents: Integers, ties: Floats, diagonal: Floats, right: Floats, values: Floats
 ) -> None:
@@ -191,7 +193,7 @@ def plant_trees(
             values[i, c] = (right[i, c] + pull) / diagonal[i]
 
 
-@njit(cache=True)
+@cached_njit()
 def visit_nodes(
     indptr: Integers,
     indices: Integers,

@@ -23,6 +23,7 @@ from planetoid.data.scaling import Rows
 from planetoid.errors import ParameterError
 from planetoid.graph.adjacency import strengths
 from planetoid.io.model_files import Tensors
+from planetoid.utils.sparse_format import check_sparse_format
 
 __all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]
 
@@ -139,6 +140,7 @@ class LandmarkMap:
         else:
             parts = tuple(tensors[f"landmarks.{name}"] for name in ("data", "indices", "indptr"))
             found.landmarks = sparse.csr_array(parts, shape=tuple(tensors["landmarks.shape"].tolist()))
+            check_sparse_format(found.landmarks)
         return found
 
     def __call__(self, X: Rows) -> Matrix:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +13,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["plain_table", "print_json", "print_lines", "print_message", "print_table", "status"]
+__all__ = ["plain_table", "prepare_streams", "print_json", "print_lines", "print_message", "print_table", "status"]
+
+
+def prepare_streams() -> bool:
+    """Make stdout and stderr take any text; return whether results can be written at all.
+
+    Files and pipes get UTF-8, whatever the locale, as the files that planetoid writes are; a terminal that cannot show
+    a character gets its number.
+    """
+    if sys.stderr is None:  # closed; print would write to stdout instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open until the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        if sys.stdout.isatty():
+            sys.stdout.reconfigure(errors="backslashreplace")
+        else:
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    return sys.stdout is not None
 
 
 def print_message(message: str, *, quiet: bool = False) -> None:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from planetoid import __version__
 from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, report, reproduce, tune
-from planetoid.cli.console import print_message
+from planetoid.cli.console import prepare_streams, print_message
 from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
 from planetoid.errors import PlanetoidError
 from planetoid.utils.deferred import defer_module
@@ -132,6 +132,9 @@ def _terminate(*_: object) -> NoReturn:
 
 def run() -> None:
     """Entry point of the command; ``--debug`` and ``--no-sync`` are accepted anywhere."""
+    if not prepare_streams():
+        print_message("error: results go to stdout, which is closed; redirect it to a file or to /dev/null")
+        sys.exit(USER_ERROR)
     arguments = sys.argv[1:]
     for option in ("--debug", "--no-sync"):
         if option in arguments:

@@ -114,7 +114,7 @@ def _value(text: str) -> Plain:
     for read in (int, float, json.loads):
         try:
             value: Plain = read(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         return value
     return text

@@ -15,6 +15,7 @@ from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.labels import Labels
+from planetoid.utils.sparse_format import check_sparse_format
 
 if TYPE_CHECKING:
     from planetoid.data.types import FeaturesLike, GraphLike
@@ -186,6 +187,7 @@ def _arrow_numbers(X: Any) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.floa
 
 def _sparse_float32(X: Any) -> sparse.csr_array:
     """Return a canonical CSR; the given matrix is not changed."""
+    check_sparse_format(X)
     features = sparse.csr_array(X, dtype=np.float32)
     if not features.has_canonical_format:
         features = features.copy()

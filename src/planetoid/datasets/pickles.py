@@ -20,6 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.errors import DataError
+from planetoid.utils.sparse_format import check_sparse_format
 
 __all__ = ["Matrix", "read_pickle"]
 
@@ -75,7 +76,7 @@ class _Csr:
         parts = [self.state[name].resolve() for name in ("data", "indices", "indptr")]
         shape = tuple(int(size) for size in self.state["_shape"])
         matrix = sparse.csr_array(tuple(parts), shape=shape)
-        matrix.check_format(full_check=True)
+        check_sparse_format(matrix)
         return matrix
 
 

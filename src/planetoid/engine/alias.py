@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from planetoid.engine.arrays import Integers, Nodes, Row
+from planetoid.engine.compiling import cached_njit
 
 __all__ = ["alias_tables"]
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def alias_tables(indptr: Nodes | Integers, weights: Row) -> tuple[Row, Nodes]:
     """Return the tables of all rows of a CSR: the probability to accept an entry, and the entry to take otherwise."""
     accept = np.ones(len(weights), np.float32)

@@ -10,18 +10,63 @@ whichever caller happens to be compiled first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from numba import njit
 
-__all__ = ["FAST", "INNER", "entry", "exact", "fast", "fast_entry"]
+from planetoid.errors import PlanetoidWarning, warn
+
+__all__ = ["FAST", "INNER", "cached_njit", "entry", "exact", "fast", "fast_entry"]
 
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 # The kernels allocate nothing, so they count no references ("_nrt").
 INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-_ENTRY = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False, "nogil": True, "cache": True}
+_ENTRY = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False, "nogil": True}
+
+
+def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function and keep it on disk; where that is not possible, as in many containers, in memory alone."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            compiled = njit(cache=True, **options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):  # no folder that could be written to
+                raise
+            _say_once()
+            return njit(**options)(function)
+        save = compiled._cache.save_overload
+
+        def save_if_possible(signature: object, data: object) -> None:
+            try:
+                save(signature, data)
+            except OSError:  # a full disk, or a folder that is no longer writable
+                _say_once()
+
+        compiled._cache.save_overload = save_if_possible
+        return compiled
+
+    return decorate
+
+
+_said: list[bool] = []
+
+
+def _say_once() -> None:
+    if not _said:
+        _said.append(True)
+        warn(
+            PlanetoidWarning(
+                "compiled code cannot be kept on disk, so that every process compiles it again",
+                hint="set NUMBA_CACHE_DIR to a folder that can be written to",
+            )
+        )
+
 
 exact = njit(fastmath=False, **INNER)
 fast = njit(fastmath=FAST, **INNER)
-entry = njit(fastmath=False, **_ENTRY)
-fast_entry = njit(fastmath=FAST, **_ENTRY)
+entry = cached_njit(fastmath=False, **_ENTRY)
+fast_entry = cached_njit(fastmath=FAST, **_ENTRY)

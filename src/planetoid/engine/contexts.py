@@ -30,7 +30,7 @@ class Contexts(Parameters):
     q : int, default 10
         Nodes per walk.
     d : int, default 4
-        Window: two nodes of a walk are a pair if |j - k| < d. The paper prints 3.
+        Window: two nodes of a walk are a pair if |j - k| < d; d > q is the same as d = q. The paper prints 3.
     self_pairs : bool, default False
         Whether j = k (and, among labels, a node with itself) is a pair, as the paper prints it.
     node2vec_p, node2vec_q : float, default 1

@@ -67,6 +67,8 @@ class ContextSampler:
         contexts.check("ContextSampler")
         if graph.n_nodes == 0:
             raise DataError("the graph has no nodes")
+        # No two nodes of a walk are further apart, so that a larger window only takes memory.
+        contexts = contexts.replace(d=min(contexts.d, contexts.q))
         self.graph, self.contexts = graph, contexts
         n_labelled = 0 if labels is None else int((np.asarray(labels) >= 0).sum())
         r2 = contexts.walk_share(n_labelled, graph.n_nodes)

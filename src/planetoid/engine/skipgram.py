@@ -20,6 +20,7 @@ from planetoid.utils.threads import resolve_n_jobs
 __all__ = ["BaseSkipGram", "SkipGram", "new_tables"]
 
 VISITS_PER_BATCH = 12  # of the busiest node, so that its summed gradient stays a small step
+MOST_WALKS = 2**60
 MOST_SLOTS = 32
 GROUP = 8  # walks that share their negatives, where a batch has at least two groups
 MOST_NEGATIVES = 10
@@ -87,6 +88,8 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
 
     def n_batches(self, n_walks: float) -> int:
         """Return how many batches make up so many walks."""
+        if not n_walks < MOST_WALKS:
+            raise ParameterError(f"{n_walks:g} walks are more than can be counted; choose a smaller pretrain")
         return max(1, int(np.ceil(n_walks / self.n_slots)))
 
     def pairs_of(self, number: int) -> Pairs:

@@ -14,6 +14,7 @@ from planetoid.graph.build import PolicyOptions
 from planetoid.ids import IdsLike, NodeIds
 from planetoid.io.column_roles import choose_edge_columns, is_weight
 from planetoid.io.edgelist import EdgeList
+from planetoid.utils.sparse_format import check_sparse_format
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -147,6 +148,7 @@ def from_scipy(cls: type[Graph], matrix: SparseMatrix, nodes: IdsLike | None, po
     ids = NodeIds(matrix.shape[0] if nodes is None else nodes)
     if len(ids) != matrix.shape[0]:
         raise DataError(f"{len(ids):,} node ids for a matrix of {matrix.shape[0]:,} rows")
+    check_sparse_format(matrix)
     coo = matrix.tocoo()
     weight = None if coo.dtype == bool or (coo.data == 1).all() else coo.data
     if weight is not None and not np.isrealobj(weight):

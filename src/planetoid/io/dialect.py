@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
 from planetoid.errors import DataError, Fix, ParameterError
 from planetoid.io.header import looks_like_header
+from planetoid.io.limits import TABLE_COLUMNS
 from planetoid.io.lines import first_records
 from planetoid.io.opening import plain_suffix
 
@@ -64,6 +66,7 @@ def detect_dialect(
     chosen = _detect_separator(path, texts) if separator is None else separator
     if separator is not None and not _splits(texts, separator):
         _refuse_separator(path, texts, separator)
+    TABLE_COLUMNS.check(max(_n_cells(text, chosen) for text in texts), path)
     rows = [split_line(text, chosen) for text in texts]
     width = Counter(map(len, rows)).most_common(1)[0][0]
     has_header = looks_like_header(rows[0], rows[1:]) if header is None else header
@@ -91,6 +94,16 @@ def split_line(text: str, separator: str, *, strict: bool = False) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
+def _n_cells(text: str, separator: str) -> int:
+    """Return the number of cells of a line, at least as far as they are within the limit, without splitting it."""
+    limit = TABLE_COLUMNS.value
+    if '"' in text and text.count(separator) < limit:
+        return len(split_line(text, separator))
+    if separator == ANY_WHITESPACE:
+        return max(1, sum(1 for _ in islice(re.finditer(r"[^ \t]+", text), limit + 1)))
+    return text.count(separator) + 1
+
+
 def _check_separator(separator: str | None) -> None:
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
         raise ParameterError(
@@ -100,7 +113,7 @@ def _check_separator(separator: str | None) -> None:
 
 
 def _splits(texts: Sequence[str], separator: str) -> bool:
-    return any(len(split_line(text, separator)) > 1 for text in texts)
+    return any(_n_cells(text, separator) > 1 for text in texts)
 
 
 def _refuse_separator(path: Path, texts: Sequence[str], separator: str) -> NoReturn:
@@ -116,7 +129,7 @@ def _detect_separator(path: Path, texts: Sequence[str]) -> str:
     agreement = {}
     columns = {}
     for candidate in SEPARATORS:
-        counts = Counter(len(split_line(text, candidate)) for text in texts)
+        counts = Counter(_n_cells(text, candidate) for text in texts)
         columns[candidate], votes = counts.most_common(1)[0]
         agreement[candidate] = votes / len(texts) if columns[candidate] > 1 else 0.0
     by_columns = sorted(MOST_COLUMNS_FIRST, key=lambda c: -columns[c])

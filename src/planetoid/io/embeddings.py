@@ -14,6 +14,8 @@ from planetoid.utils.atomic import atomic_write
 
 __all__ = ["EMBEDDING_SUFFIXES", "write_embedding"]
 
+MOST_ID_BYTES = 2**29
+
 
 def write_embedding(path: str | Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:
     """Write one row per node, in a format chosen by the suffix of the file.
@@ -33,6 +35,12 @@ def write_embedding(path: str | Path, ids: NodeIds, embedding: npt.NDArray[np.fl
 
 
 def _write_npz(path: Path, ids: NodeIds, embedding: npt.NDArray[np.float32]) -> None:
+    longest = max((len(str(node)) for node in ids.to_numpy()), default=0) if ids.kind in ("str", "object") else 0
+    if 4 * longest * len(ids) > MOST_ID_BYTES:  # an array of strings has the length of the longest in every entry
+        raise DataError(
+            f"node ids of up to {longest:,} characters would take {4 * longest * len(ids) / 2**30:,.1f} GiB in .npz",
+            hint="use .parquet",
+        )
     if ids.kind == "object":
         plain = np.array([str(node) for node in ids.to_numpy()])
     else:

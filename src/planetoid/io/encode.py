@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from planetoid.io.node_order import SortedIds, sorted_ids
 
-__all__ = ["IdEncoder", "integers_if_canonical"]
+__all__ = ["IdEncoder", "int64_or_string", "integers_if_canonical"]
 
 
 class IdEncoder:
@@ -64,7 +64,7 @@ class IdEncoder:
 
     def _with_common_type(self, columns: tuple[pa.Array | pa.ChunkedArray, ...]) -> tuple[pa.ChunkedArray, pa.Array]:
         """Bring new values and known ones to one type: int64 as long as all are integers, else string."""
-        parts = [_as_int64_or_string(column) for column in columns]
+        parts = [int64_or_string(column) for column in columns]
         types = {part.type for part in parts}
         if self._known is not None and len(self._known):
             types.add(self._known.type)
@@ -87,7 +87,8 @@ def integers_if_canonical(values: pa.Array) -> pa.Array:
         return values
 
 
-def _as_int64_or_string(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
+def int64_or_string(values: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return integers as int64, or as strings if one of them is larger, as unsigned ones may be."""
     values = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     if pa.types.is_integer(values.type):
         try:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.ids import NodeIds
-from planetoid.io.encode import IdEncoder, integers_if_canonical
+from planetoid.io.encode import IdEncoder, int64_or_string, integers_if_canonical
 from planetoid.io.matching import OnUnknown, check_unique, handle_unknown, rows_of
 from planetoid.io.sparse_columns import SPARSE_BELOW
 from planetoid.io.table import Records
@@ -179,7 +179,9 @@ class FeatureBlocks:
         if self._values is None:
             return NodeIds(sum(block.shape[0] for block in self._blocks))
         check_unique(self._records, IdEncoder().encode(self._values), self._values)
-        return NodeIds.distinct(integers_if_canonical(self._values) if self._ids_are_text else self._values)
+        return NodeIds.distinct(
+            integers_if_canonical(self._values) if self._ids_are_text else int64_or_string(self._values)
+        )
 
     def table(self) -> FeatureTable:
         """Return the features in the order of the rows."""

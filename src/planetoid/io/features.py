@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planetoid.ids import NodeIds
-from planetoid.io.encode import IdEncoder
+from planetoid.io.encode import IdEncoder, int64_or_string
 from planetoid.io.feature_reader import FeatureOptions
 from planetoid.io.feature_table import FeatureBlocks, FeatureTable
 from planetoid.io.formats import open_features
@@ -143,5 +143,5 @@ def iter_features(
             ids = NodeIds.distinct(np.arange(block.first_row, block.first_row + block.X.shape[0]))
         else:
             check_unique(reader, IdEncoder().encode(block.ids), block.ids, block.first_row)
-            ids = NodeIds.distinct(block.ids)
+            ids = NodeIds.distinct(int64_or_string(block.ids))
         yield FeatureTable(block.X, ids, column_names, reader.path, block.ids is not None)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from planetoid.errors import DataError, ParameterError
+from planetoid.io.limits import COLUMNS
 from planetoid.io.locations import begins_with_json, is_in_parts, parts_of
 from planetoid.io.opening import COMPRESSIONS, check_file, has_signature, plain_suffix
 
@@ -258,6 +259,7 @@ def open_features(source: TableSource, options: FeatureOptions) -> FeatureReader
         _check_compression(path, found)
         open_as = cast("Callable[[Path, FeatureOptions], FeatureReader]", found.reader_class())
         reader = open_as(path, options)
+    COLUMNS.check(reader.n_features, path)
     if options.n_features is not None and reader.n_features != options.n_features:
         raise DataError(
             f"the file has {reader.n_features:,} features, but {options.n_features:,} are required", path=path

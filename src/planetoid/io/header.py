@@ -88,7 +88,7 @@ def _has_usual_names(first: Sequence[str], below: set[str]) -> bool:
     lower = [cell.lower() for cell in first if cell not in below]
     if len(first) > 1 and first[0] not in below and (lower[0] in ID_NAMES or (first[0] and index_columns(first[:1]))):
         return True
-    if len(first) == 2 and first[0] == "" and lower[-1] in LABEL_NAMES:  # a pandas Series
+    if len(first) == 2 and first[0] == "" and lower[-1:] == [first[1].lower()] and lower[-1] in LABEL_NAMES:  # a Series
         return True
     if any(cell in ID_NAMES for cell in lower) and any(cell in LABEL_NAMES for cell in lower):
         return True

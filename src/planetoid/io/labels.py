@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from planetoid.errors import DataError, Fix, PlanetoidWarning, warn
 from planetoid.io.column_roles import LabelColumns, choose_label_columns
-from planetoid.io.encode import IdEncoder, integers_if_canonical
+from planetoid.io.encode import IdEncoder, int64_or_string, integers_if_canonical
 from planetoid.io.formats import open_table
 from planetoid.io.matching import graph_ids, handle_unknown, rows_of
 from planetoid.io.table import TableOptions
@@ -108,7 +108,7 @@ def read_labels(
     labels = _parse_labels(table, columns.label, cells, unlabelled)
     if ids is None:
         _check_conflicts(table, IdEncoder().encode(nodes), nodes, labels)
-        nodes = integers_if_canonical(nodes) if table.is_text else nodes
+        nodes = integers_if_canonical(nodes) if table.is_text else int64_or_string(nodes)
         return {n: label for n, label in zip(nodes.to_pylist(), labels.to_pylist(), strict=True) if label is not None}
     rows = rows_of(ids, nodes, table)
     handle_unknown(table.path, rows, nodes, ids, "labels")
@@ -122,8 +122,10 @@ def read_labels(
 def _parse_labels(table: Table, column: int, labels: pa.Array, unlabelled: Sequence[str]) -> pa.Array:
     """Return labels with null for unlabelled, and as integers if they are written so or a gap made them floats."""
     if pa.types.is_floating(labels.type):
+        labels = labels.cast(pa.float64())
         labels = pc.if_else(pc.is_nan(labels), None, labels)
-        row = pc.index(pc.equal(pc.floor(labels), labels), False).as_py()
+        is_integer = pc.and_(pc.equal(pc.floor(labels), labels), pc.less(pc.abs(labels), 2.0**63))
+        row = pc.index(is_integer, False).as_py()
         if row >= 0:
             raise table.error(
                 f"labels must be integers or strings, got {labels[row].as_py()}", row, column=table.column_name(column)

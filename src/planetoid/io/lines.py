@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from planetoid.errors import DataError
+from planetoid.io.limits import LINE_BYTES
 from planetoid.io.opening import open_bytes
 from planetoid.io.quoted_lines import JoinedLines
 
@@ -34,8 +35,8 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES, *, joined: bool 
     ``joined``, here and below: cells may contain line breaks.
     """
     with _open_lines(path, joined) as file:
-        for _ in range(skip):
-            file.readline()
+        for _ in zip(range(skip), _lines(path, file), strict=False):
+            pass
         rest: list[bytes] = []
         while piece := file.read(size):
             cut = piece.rfind(b"\n") + 1
@@ -43,6 +44,7 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES, *, joined: bool 
                 yield b"".join([*rest, piece[:cut]])
                 rest = []
             rest.append(piece[cut:])
+            LINE_BYTES.check(sum(map(len, rest)), path)
         last = b"".join(rest)
         if last:
             yield last + b"\n"
@@ -51,9 +53,20 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES, *, joined: bool 
 def numbered_lines(path: Path, skip: int = 0, *, joined: bool = False) -> Iterator[Line]:
     """Yield the lines after the first ``skip``, decoded."""
     with _open_lines(path, joined) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(_lines(path, file), start=1):
             if number > skip:
                 yield Line(number, decode_line(path, number, line))
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, and raise ``DataError`` for one that does not end."""
+    limit = LINE_BYTES.value
+    number = 0
+    while line := file.readline(limit + 1):
+        number += 1
+        if len(line) > limit:
+            LINE_BYTES.check(len(line), path, number)
+        yield line
 
 
 def decode_line(path: Path, number: int, line: bytes) -> str:
@@ -92,7 +105,7 @@ def _first_lines(path: Path, joined: bool) -> list[Line]:
     lines: list[Line] = []
     size = 0
     with _open_lines(path, joined) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(_lines(path, file), start=1):
             size += len(line)
             text = decode_line(path, number, line).rstrip("\r\n")
             if "\r" in text:

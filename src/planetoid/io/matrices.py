@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from scipy import sparse
 
 from planetoid.errors import DataError
 from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureReader
+from planetoid.io.limits import COLUMNS, check_expansion
 from planetoid.io.opening import check_file
+from planetoid.utils.sparse_format import check_sparse_format
 
 __all__ = ["MatrixFeatures"]
 
@@ -42,9 +45,13 @@ class MatrixFeatures(FeatureReader):
     def _load(self) -> sparse.csr_array:
         check_file(self.path)
         try:
-            with self.path.open("rb") as file:
+            check_expansion(self.path, _declared_size(self.path))
+            with self.path.open("rb") as file, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # scipy's, about what is checked below
                 loaded = sparse.load_npz(file)  # never unpickles
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        except DataError:
+            raise
+        except Exception:  # zipfile, zlib, numpy and scipy have many errors for bytes that they do not expect
             raise DataError(
                 "the file is corrupt, or not a sparse matrix written by scipy.sparse.save_npz", path=self.path
             ) from None
@@ -54,10 +61,27 @@ class MatrixFeatures(FeatureReader):
             )
         if loaded.shape[0] == 0:
             raise DataError("the matrix has no rows", path=self.path)
-        try:
-            matrix = sparse.csr_array(loaded, dtype=np.float32)
-            matrix.check_format(full_check=True)
-        except ValueError as error:
-            raise DataError(f"the file is corrupt: {error}", path=self.path) from None
+        COLUMNS.check(loaded.shape[1], self.path)
+        check_expansion(self.path, 8 * loaded.shape[0])  # a matrix of coordinates may claim any number of rows
+        check_sparse_format(loaded, self.path)
+        matrix = sparse.csr_array(loaded, dtype=np.float32)
         matrix.sum_duplicates()
         return matrix
+
+
+def _declared_size(path: Path) -> int:
+    """Return the bytes that the arrays of an ``.npz`` file would take, by what its headers say."""
+    total = 0
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                read_header = {
+                    (1, 0): np.lib.format.read_array_header_1_0,
+                    (2, 0): np.lib.format.read_array_header_2_0,
+                }.get(version)
+                if read_header is None:
+                    raise ValueError(f"version {version} of the array format")
+                shape, _, dtype = read_header(file)
+            total += max(member.file_size, math.prod(shape) * dtype.itemsize)
+    return total

@@ -6,15 +6,17 @@ import bz2
 import gzip
 import io
 import lzma
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from planetoid.errors import DataError
+from planetoid.io.limits import check_expansion
 from planetoid.io.spooling import is_pipe, local_file
 
 __all__ = ["COMPRESSIONS", "Compression", "check_file", "has_signature", "open_bytes", "plain_suffix"]
@@ -133,15 +135,22 @@ def plain_suffix(path: Path) -> str:
 
 def check_file(path: Path) -> bytes:
     """Return the first bytes of a file, or raise ``DataError`` if there is nothing to read."""
-    if path.is_dir():
-        raise DataError("the path is a folder, not a file", path=path)
     try:
-        with local_file(path).open("rb") as file:
-            start = file.read(FIRST_BYTES)
+        kind = stat.S_IFREG if is_pipe(path) else path.stat().st_mode  # a pipe is read once, into a file
+        start = b""
+        if stat.S_ISREG(kind):
+            with local_file(path).open("rb") as file:
+                start = file.read(FIRST_BYTES)
     except FileNotFoundError:
         raise DataError("no such file", path=path) from None
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from None
+    except ValueError as error:
+        raise DataError(f"cannot read the file: {error}", path=path) from None  # the path has a null character
+    if stat.S_ISDIR(kind):
+        raise DataError("the path is a folder, not a file", path=path)
+    if not stat.S_ISREG(kind):  # a pipe can be read only once, a device may have no end
+        raise DataError("the path is not a regular file", path=path, hint="write the content to a file first")
     if not start:
         raise DataError("the file is empty", path=path)
     return start
@@ -152,16 +161,19 @@ def has_signature(path: Path, signature: bytes, *, at_end: bool = True, offset: 
 
     Text may begin with the letters of a signature, but does not end with them too.
     """
-    if not path.is_file() and not is_pipe(path):
-        return False
-    with local_file(path).open("rb") as file:
-        file.seek(offset)
-        if file.read(len(signature)) != signature:
+    try:
+        if not path.is_file() and not is_pipe(path):
             return False
-        if not at_end:
-            return True
-        file.seek(-len(signature), 2)
-        return file.read() == signature
+        with local_file(path).open("rb") as file:
+            file.seek(offset)
+            if file.read(len(signature)) != signature:
+                return False
+            if not at_end:
+                return True
+            file.seek(-len(signature), 2)
+            return file.read() == signature
+    except OSError:  # check_file says why it cannot be read
+        return False
 
 
 @contextmanager
@@ -178,14 +190,33 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             yield _after_mark(file)
         return
     try:
-        with compression.open(local_file(path)) as file:
-            yield _after_mark(file)
+        local = local_file(path)
+        with compression.open(local) as compressed, io.BufferedReader(_Decompressed(local, compressed)) as decompressed:
+            yield _after_mark(cast("BinaryIO", decompressed))
     except DataError as error:
         raise error if error.path is not None else DataError(error.message, hint=error.hint, path=path) from None
     except compression.errors:
         raise DataError(
             f"the {compression.name} data is truncated or corrupt", path=path, hint="download or write it again"
         ) from None
+
+
+class _Decompressed(io.RawIOBase):
+    """Decompressed bytes, as far as they are in proportion to the file."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._file.readinto(buffer))  # type: ignore[attr-defined]
+        self._size += count
+        check_expansion(self._path, self._size)
+        return count
 
 
 def _after_mark(file: BinaryIO) -> BinaryIO:

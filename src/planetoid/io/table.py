@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planetoid.errors import DataError
+from planetoid.io.limits import check_lengths
 
 __all__ = ["Batch", "Records", "Table", "TableOptions"]
 
@@ -149,6 +150,7 @@ class Table(Records, ABC):
             empty = pc.is_null(values)
             if is_text:
                 empty = pc.or_kleene(empty, pc.equal(values, ""))
+                check_lengths(values, self.path)
             if pc.any(empty).as_py():
                 row = batch.first_row + pc.index(empty, True).as_py()
                 raise self.error("the id is empty", row, column=self.column_name(column), hint="every record needs one")

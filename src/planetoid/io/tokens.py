@@ -13,7 +13,8 @@ from planetoid.errors import DataError, Fix, PlanetoidWarning, warn
 from planetoid.io.encode import IdEncoder
 from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureReader
 from planetoid.io.header import is_number
-from planetoid.io.lines import BLOCK_BYTES
+from planetoid.io.limits import check_lengths
+from planetoid.io.lines import BLOCK_BYTES, WHITESPACE
 from planetoid.io.sparse_text import SparseTextFile, to_csr
 
 __all__ = ["TokenFeatures"]
@@ -40,6 +41,7 @@ class TokenFeatures(FeatureReader):
         size = min(max(BLOCK_BYTES, 32 * len(self.names)), LARGEST_BLOCK)  # each block hashes the vocabulary again
         total = ignored = 0
         for lines in self._file.blocks(size):
+            check_lengths(lines.ids, self.path)
             columns = np.asarray(pc.fill_null(pc.index_in(lines.tokens, value_set=vocabulary), -1))
             total, ignored = total + len(columns), ignored + int(np.count_nonzero(columns < 0))
             yield FeatureBlock(lines.first_row, to_csr(lines, columns, self.n_features), lines.ids)
@@ -74,7 +76,7 @@ class TokenFeatures(FeatureReader):
         return tuple(map(str, tokens.take(pc.array_sort_indices(tokens)).to_pylist()))
 
     def _check_other_formats(self) -> None:
-        rows = [line.text.split() for line in self._file.sample]
+        rows = [line.text.strip(WHITESPACE).split() or [""] for line in self._file.sample]
         words = [word for row in rows for word in row[1:]]
         numbers = bool(words) and all(map(is_number, words)) and any("." in word for word in words)
         if (numbers and len(set(map(len, rows))) == 1) or (not words and "," in rows[0][0]):

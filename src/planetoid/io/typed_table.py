@@ -17,8 +17,10 @@ from planetoid.errors import DataError
 from planetoid.io.sparse_columns import NotFinite, is_mostly_zero, sparse_columns
 from planetoid.io.table import Batch, Table
 
-__all__ = ["ArrowTable", "TypedTable", "first_line"]
+__all__ = ["ARROW_ERRORS", "ArrowTable", "TypedTable", "first_line"]
 
+# What a damaged file is to Arrow, and names and types that Python cannot represent.
+ARROW_ERRORS = (pa.ArrowException, OSError, UnicodeError, OverflowError, MemoryError)
 BATCH_ROWS = 2**16
 BATCH_CELLS = 2**22
 LEAST_ROWS = 2048  # a piece costs a little for each of its columns, however few its rows
@@ -68,7 +70,7 @@ class TypedTable(Table):
         try:
             for piece in self.pieces(names, max(LEAST_ROWS, min(BATCH_ROWS, BATCH_CELLS // max(1, len(names))))):
                 yield dict(zip(piece.schema.names, piece.columns, strict=True))
-        except (pa.ArrowInvalid, OSError) as error:
+        except ARROW_ERRORS as error:
             raise DataError(
                 f"the file is corrupt: {first_line(error)}", path=self.path, hint="download or write it again"
             ) from None
@@ -149,7 +151,7 @@ def no_rows(table: TypedTable) -> DataError:
 
 def first_line(error: Exception) -> str:
     """Return the first line of an error of Arrow, without its full stop."""
-    return str(error).strip().splitlines()[0].rstrip(".")
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def _plain(column: pa.Array) -> pa.Array:

@@ -33,6 +33,7 @@ from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, C
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.settings import Consistency, Neighbourhood
+from planetoid.utils.sparse_format import check_sparse_format
 from planetoid.utils.threads import resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -484,6 +485,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self._layers = Layers(*(tensors[f"layers.{name}"] for name in Layers._fields))
         parts = tensors["graph.data"], tensors["graph.indices"], tensors["graph.indptr"]
         self._adjacency = sparse.csr_array(parts, shape=(n, n))
+        check_sparse_format(self._adjacency)
         self._projected = tensors["projected"]
         if "inputs.mean" in tensors:
             self._inputs = Inputs(tensors["inputs.mean"], tensors["inputs.deviation"], self.row_normalize)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.utils.threads import one_blas_thread
 from planetoid.utils.tsne import tsne_map
 
 if TYPE_CHECKING:
@@ -64,7 +65,14 @@ def map_coordinates(
     >>> map_coordinates(corners).shape
     (60, 2)
     """
-    coordinates = tsne_map(
+    with one_blas_thread():
+        return _landscape(_coordinates(vectors, seed, n_jobs, verbose))
+
+
+def _coordinates(
+    vectors: npt.NDArray[np.floating[Any]], seed: int, n_jobs: int | None, verbose: int
+) -> npt.NDArray[np.float64]:
+    return tsne_map(
         _principal_components(vectors),
         early_exaggeration_iter=EARLY_EXAGGERATION,
         n_iter=ITERATIONS,
@@ -73,7 +81,6 @@ def map_coordinates(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    return _landscape(coordinates)
 
 
 def _principal_components(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
@@ -81,10 +88,8 @@ def _principal_components(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray
     if min(vectors.shape) <= MAX_DIMENSION:
         return np.asarray(vectors, dtype=np.float32)
     from sklearn.decomposition import PCA
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # one order of summation, whatever the number of cores
-        reduced = PCA(MAX_DIMENSION, svd_solver="covariance_eigh").fit_transform(vectors)
+    reduced = PCA(MAX_DIMENSION, svd_solver="covariance_eigh").fit_transform(vectors)
     return np.ascontiguousarray(reduced, dtype=np.float32)
 
 

@@ -35,6 +35,8 @@ def choose_device(name: str) -> torch.device:
         raise ParameterError(
             f"device={name!r}, but torch finds no GPU", hint="use device='cpu' or 'auto'", parameter="device"
         )
+    if name.startswith("cuda:") and int(name[5:]) >= torch.cuda.device_count():
+        raise ParameterError(f"device={name!r}, but torch finds {torch.cuda.device_count()}", parameter="device")
     return torch.device(name)
 
 

@@ -154,5 +154,5 @@ class LazyAdam(torch.optim.Optimizer):
                 adam_on_rows(
                     table.detach().numpy(), state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(),
                     gradient.indices()[0].numpy(), gradient.values().numpy(),
-                    group["lr"], group["betas"][0], group["betas"][1], group["eps"], state["step"],
+                    float(group["lr"]), group["betas"][0], group["betas"][1], group["eps"], state["step"],
                 )  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
+from math import floor, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
+from planetoid.errors import PlanetoidError
 from planetoid.training.callbacks import Callback, EarlyStopping, ProgressBar, Record
 from planetoid.training.checkpoint import Checkpoint
 from planetoid.training.loss import Loss, Tensors, copy_of, with_prefix, without_prefix
@@ -253,6 +254,14 @@ class Trainer:
         self.snapshot = snapshot
 
     def _record(self, record: Record) -> None:
+        for loss in self.losses:
+            value = record.get(loss.name)
+            if value is not None and not isfinite(value):
+                when = f"after {self.step:,} of {self.schedule.steps:,} steps" if self.step else "during pre-training"
+                raise PlanetoidError(
+                    f"{self.name}: the training diverged, {loss.name} is {value} {when}",
+                    hint="lower the learning rate, or scale the features",
+                )
         self.history.append(record)
         for callback in self.callbacks:
             callback.on_record(self, record)

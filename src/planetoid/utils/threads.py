@@ -1,13 +1,15 @@
-"""What ``n_jobs`` means, in one place: scikit-learn's meaning."""
+"""What ``n_jobs`` means, in one place: scikit-learn's meaning; and linear algebra on one thread."""
 
 from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from planetoid.errors import ParameterError
 
-__all__ = ["available_cores", "resolve_n_jobs"]
+__all__ = ["available_cores", "one_blas_thread", "resolve_n_jobs"]
 
 
 def available_cores() -> int:
@@ -42,3 +44,13 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
     if wanted == 0:
         raise ParameterError(f"n_jobs must be an integer other than 0 or None, got {n_jobs!r}", parameter="n_jobs")
     return min(wanted, cores) if wanted > 0 else max(1, cores + 1 + wanted)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Compute dense products and factorisations on one thread: BLAS adds up in another order on each number of them."""
+    import scipy.linalg  # noqa: F401 - a limit applies to the libraries that are loaded
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield

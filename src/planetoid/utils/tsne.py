@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.utils.progress import progress
+from planetoid.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from openTSNE.nearest_neighbors import KNNIndex
@@ -60,24 +61,23 @@ def tsne_map(
         return _circle(n)
     from openTSNE import TSNE
     from openTSNE.affinity import PerplexityBasedNN
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # one order of summation, whatever the number of cores
+    with one_blas_thread():
         start = _start(vectors, seed)
-    index = _neighbour_index(vectors, metric, seed, threads)
-    affinities = PerplexityBasedNN(knn_index=index, perplexity=min(PERPLEXITY, (n - 1) / 3), n_jobs=threads)
-    with progress("t-SNE", early_exaggeration_iter + n_iter, verbose) as advance:
-        layout = TSNE(
-            early_exaggeration_iter=early_exaggeration_iter,
-            n_iter=n_iter,
-            initialization=start,
-            negative_gradient_method="bh" if n <= BARNES_HUT_UP_TO else "fft",
-            theta=theta,
-            random_state=seed,
-            n_jobs=threads,
-            callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE)] if verbose else None,
-            callbacks_every_iters=ITERATIONS_PER_UPDATE,
-        ).fit(affinities=affinities)
+        index = _neighbour_index(vectors, metric, seed, threads)
+        affinities = PerplexityBasedNN(knn_index=index, perplexity=min(PERPLEXITY, (n - 1) / 3), n_jobs=threads)
+        with progress("t-SNE", early_exaggeration_iter + n_iter, verbose) as advance:
+            layout = TSNE(
+                early_exaggeration_iter=early_exaggeration_iter,
+                n_iter=n_iter,
+                initialization=start,
+                negative_gradient_method="bh" if n <= BARNES_HUT_UP_TO else "fft",
+                theta=theta,
+                random_state=seed,
+                n_jobs=threads,
+                callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE)] if verbose else None,
+                callbacks_every_iters=ITERATIONS_PER_UPDATE,
+            ).fit(affinities=affinities)
     return np.asarray(layout, dtype=np.float64)
 
 
