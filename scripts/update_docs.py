@@ -193,6 +193,25 @@ def calibration() -> str:
     return _table(["method", *DATA_SETS.values(), "calibrated by", "share of the fit"], rows)
 
 
+def prediction_sets() -> str:
+    """Coverage and size of prediction sets beside split-conformal ones."""
+    titles = {**DATA_SETS, "nell": "NELL"}
+    found = _read(RESULTS / "prediction_sets.json")
+    rows = [
+        [
+            f"{title}, {titles[data]}",
+            str(entry["splits"]),
+            *(
+                f"{entry[f'{kind} coverage']:.3f} / {entry[f'{kind} size']:.2f}"
+                for kind in ("ours", "plain", "adaptive")
+            ),
+        ]
+        for name, title in _method_titles(found).items()
+        for data, entry in found[name].items()
+    ]
+    return _table(["coverage / size", "splits", "`predict_set`", "plain", "adaptive"], rows)
+
+
 def _errors(entry: dict[str, Any] | None) -> str:
     if entry is None:
         return ""
@@ -305,6 +324,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "method_reference": method_reference,
     "methods": methods,
     "mutants": mutants,
+    "prediction_sets": prediction_sets,
     "propagation": propagation,
     "reliability": reliability,
     "reproduced": reproduced,

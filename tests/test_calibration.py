@@ -77,6 +77,20 @@ def test_rare_classes_among_the_predictions_weigh_less():
     assert confidence[0.8] == pytest.approx(0.8, abs=0.03)
 
 
+def test_labels_that_are_not_balanced_are_a_random_sample():
+    scores = np.log(np.tile([0.6, 0.4], (200, 1)))
+    codes = np.repeat([0, 1], [140, 60])
+    found = calibrate(Sample.of_labels(scores, codes, "leave-one-out", (0.9, 0.1))).apply(np.exp(scores))
+    assert found[0, 0] == pytest.approx(0.7, abs=0.03)
+
+
+def test_a_known_factor_of_the_temperature_is_applied():
+    scores, _, true = made(0.6, 0.1, n=5_000)
+    sample = Sample.of_reference(np.exp(scores), true, 2_000)
+    changed = calibrate(sample._replace(temperature_factor=0.5))
+    assert changed.temperature == pytest.approx(0.5 * calibrate(sample).temperature)
+
+
 def test_too_few_labels_leave_probabilities_alone():
     scores = np.log(np.tile([0.6, 0.4], (MIN_LABELS - 1, 1)))
     found = calibrate(Sample.of_labels(scores, [0] * (MIN_LABELS - 1), "leave-one-out"))

@@ -43,6 +43,7 @@ class Sample(NamedTuple):
     targets: Matrix  # (node, class): 1 for the label, or probabilities
     n_labels: int  # that stand behind the targets
     source: str
+    temperature_factor: float = 1.0  # by which the temperature found is known to be off
 
     @classmethod
     def of_labels(
@@ -51,11 +52,12 @@ class Sample(NamedTuple):
         """Return the sample of labelled nodes.
 
         ``prior`` is the share of each class among all nodes. Labels are often balanced where the classes are not; each
-        node then stands for as many others as its class asks for.
+        node then stands for as many others as its class asks for. Labels that are not balanced are taken for a random
+        sample, in which every node counts alike.
         """
         table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
         targets = np.eye(table.shape[1])[labels]
-        if prior is not None and len(labels):
+        if prior is not None and len(labels) and _balanced(labels):
             shares = targets.mean(axis=0)
             weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
             weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]
@@ -177,7 +179,8 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
         return float(-(targets * np.log(mixed)).sum() + 0.5 * (from_usual**2).sum()), gradient + from_usual / spread
 
     best = minimize(loss, centre, jac=True, bounds=BOUNDS, method="L-BFGS-B", options=OPTIONS).x
-    return Calibration(sample.source, float(np.exp(best[0])), float(1 / (1 + np.exp(-best[1]))), sample.n_labels)
+    temperature = float(np.exp(best[0])) * sample.temperature_factor
+    return Calibration(sample.source, temperature, float(1 / (1 + np.exp(-best[1]))), sample.n_labels)
 
 
 def log_probabilities(probabilities: Probabilities) -> Matrix:
@@ -190,6 +193,13 @@ def predicted_prior(probabilities: Probabilities) -> Matrix:
     known = probabilities.any(axis=1)
     counts = np.bincount(probabilities.argmax(axis=1)[known], minlength=probabilities.shape[1])
     return np.asarray(counts / max(1, counts.sum()))
+
+
+def _balanced(codes: npt.NDArray[np.int64]) -> bool:
+    """Return whether classes have the same number of labels, but for one in ten (some of them may not be usable)."""
+    counts = np.bincount(codes)
+    counts = counts[counts > 0]
+    return bool(counts.min() >= 0.9 * counts.max() - 1)
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:
