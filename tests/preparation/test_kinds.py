@@ -51,6 +51,8 @@ def test_kind_of_cells(cells, kind):
 
 def test_a_second_column_of_ids_is_left_out_by_its_name():
     column = pa.chunked_array([list(range(100, 130))])
+    assert guess_kind("user_id", pa.chunked_array([list(map(str, range(100, 130)))]), ColumnOptions()).kind == "none"
+    assert guess_kind("user_id", pa.chunked_array([["1.5", "2.5"] * 9]), ColumnOptions()).kind == "number"
     assert guess_kind("user_id", column, ColumnOptions()).kind == "none"
     assert guess_kind("userId", column, ColumnOptions()).kind == "none"
     assert guess_kind("paid", column, ColumnOptions()).kind == "number"

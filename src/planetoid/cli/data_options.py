@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -134,8 +134,20 @@ class DataOptions:
         return found
 
     def as_arguments(self) -> list[str]:
-        """Return the options that name files as arguments of a command line."""
-        return [part for role, path in self.paths().items() for part in (f"--{role}", str(path))]
+        """Return all options that were given as arguments of a command line.
+
+        >>> DataOptions(nodes=Path("n.csv"), id_column=0, ignore=("a", "b"), directed=True).as_arguments()
+        ['--nodes', 'n.csv', '--directed', '--id-column', '0', '--ignore', 'a', '--ignore', 'b']
+        """
+        arguments = []
+        for field in fields(self):
+            value, option = getattr(self, field.name), "--" + field.name.replace("_", "-")
+            if value is True:
+                arguments.append(option)
+            elif value is not None and value is not False:  # a column may be 0
+                values = value if isinstance(value, tuple) else (value,)
+                arguments += [part for one in values for part in (option, str(one))]
+        return arguments
 
     def _table_arguments(self) -> TableArguments:
         return {

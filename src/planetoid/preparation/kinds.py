@@ -76,11 +76,12 @@ def guess_kind(name: str, column: pa.ChunkedArray, options: ColumnOptions, decim
         return Guess("none", "it is empty")
     kind = _kind_of_type(column.type)
     if kind is not None:
-        return _identifier(name, column) or Guess(kind, "." if kind == "number" else "")
+        is_integer = pa.types.is_integer(column.type)
+        return (_identifier(name, column) if is_integer else None) or Guess(kind, "." if kind == "number" else "")
     if is_list(column):
         return _guess_list(column)
     if is_text(column):
-        return _guess_text(column, options, decimal)
+        return _guess_text(name, column, options, decimal)
     return Guess("none", f"its type is {column.type}")
 
 
@@ -97,7 +98,7 @@ def _kind_of_type(kind: pa.DataType) -> str | None:
 def _identifier(name: str, column: pa.ChunkedArray) -> Guess | None:
     """Return that a column of integers is a second id, by its name and its distinct values."""
     named = re.search(r"(^|[_\W])(id|uuid|key)$|[a-z]Id$", name) is not None
-    if named and pa.types.is_integer(column.type) and pc.count_distinct(column).as_py() == len(column) > FEW_DISTINCT:
+    if named and pc.count_distinct(column).as_py() == len(column) > FEW_DISTINCT:
         return Guess("none", "it is an identifier: every value is different")
     return None
 
@@ -114,7 +115,7 @@ def _guess_list(column: pa.ChunkedArray) -> Guess:
     return Guess("none", f"its type is {column.type}")
 
 
-def _guess_text(column: pa.ChunkedArray, options: ColumnOptions, decimal: str) -> Guess:
+def _guess_text(name: str, column: pa.ChunkedArray, options: ColumnOptions, decimal: str) -> Guess:
     text = strings_of(column)
     filled = text.filter(pc.is_valid(text))
     if not len(filled):
@@ -125,7 +126,8 @@ def _guess_text(column: pa.ChunkedArray, options: ColumnOptions, decimal: str) -
     if len(distinct) <= 4 and lower <= {*TRUE, *FALSE}:
         return Guess("boolean")
     if 1 - numbers_of(filled, decimal).n_invalid / len(filled) >= MOST and not _has_leading_zeros(filled):
-        return Guess("number", decimal)
+        integers = pc.all(pc.match_substring_regex(filled, "^[0-9]+$")).as_py()
+        return (_identifier(name, column) if integers else None) or Guess("number", decimal)
     written = _date_format(filled)
     if written is not None:
         return Guess("date", written)
