@@ -39,16 +39,30 @@ def new_loss(plan=PLAN, *, n_threads=1, units=16, prior=None, seed=3):
     return loss
 
 
+def features_of(loss, slots):
+    """Return the features of contexts, those that were dropped as zero."""
+    if not loss.plan.feature_dropout:
+        return loss.x_dense[loss.memory.visits.contexts[slots]]
+    rows = np.zeros((len(slots), N_FEATURES), np.float32)
+    for row, slot in zip(rows, slots, strict=True):
+        kept = slice(loss.memory.kept_first[slot], loss.memory.kept_first[slot] + loss.memory.kept_count[slot])
+        row[loss.memory.kept_column[kept]] = loss.memory.kept_value[kept]
+    return rows
+
+
 def by_torch(loss, before, teaching=0.0, alignment=0.0):
-    """Return L_s, L_u and the gradients by autograd, for the batch that the step has drawn."""
+    """Return L_s, L_u and the gradients by autograd, for the batch and the dropout that the step has drawn."""
     memory, examples, plan = loss.memory, loss.examples, loss.plan
     half = loss.n_labelled + loss.n_unlabelled
     inputs = np.zeros((2 * half, N_FEATURES), np.float32)
     for b in range(2 * half):
         part = slice(memory.visits.first[b], memory.visits.first[b + 1])
-        inputs[b] = memory.visits.weight[part] @ loss.x_dense[memory.visits.contexts[memory.visits.slot[part]]]
+        inputs[b] = memory.visits.weight[part] @ features_of(loss, memory.visits.slot[part])
     W1, b1, W2, b2 = (torch.tensor(value, requires_grad=True) for value in before)
-    p = torch.softmax(torch.relu(torch.tensor(inputs) @ W1 + b1) @ W2 + b2, dim=1)
+    hidden = torch.relu(torch.tensor(inputs) @ W1 + b1)
+    if plan.dropout:
+        hidden = hidden * torch.tensor(memory.gate)
+    p = torch.softmax(hidden @ W2 + b2, dim=1)
     codes = torch.tensor(memory.codes.astype(np.int64))
     L_s = -sum(torch.log(p[k : k + loss.n_labelled].gather(1, codes[:, None])).mean() for k in (0, half)) / 2
     first, second = p[loss.n_labelled : half], p[half + loss.n_labelled :]
@@ -78,6 +92,7 @@ def by_torch(loss, before, teaching=0.0, alignment=0.0):
         ({"weight": 3.0, "confidence": 0.0}, 0.0),
         ({"alignment": 0.7, "confidence": 1.2}, 0.0),
         ({"teaching": 10**9}, 1.0),
+        ({"dropout": 0.5, "feature_dropout": 0.25, "confidence": 0.0}, 0.0),
     ],
 )
 def test_losses_and_gradients_are_those_of_autograd(changes, teaching):
