@@ -1,5 +1,6 @@
 """A file is replaced as a whole or not at all."""
 
+import errno
 import os
 import signal
 import stat
@@ -29,7 +30,8 @@ def test_the_mode_follows_the_umask_or_the_file_that_is_replaced(tmp_path, umask
         for wanted in (mode, 0o640, 0o400):
             with atomic_write(tmp_path / "a.txt") as temporary:
                 temporary.write_text("done")
-                assert stat.S_IMODE(temporary.stat().st_mode) & ~wanted == 0  # never open to more people meanwhile
+                assert temporary.stat().st_mode & 0o077 & ~wanted == 0  # never open to more people meanwhile
+                assert temporary.stat().st_mode & 0o600 == 0o600  # also where the file is read-only
             assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == wanted
             (tmp_path / "a.txt").chmod(0o640 if wanted == mode else 0o400)
     finally:
@@ -231,3 +233,17 @@ def test_sync_needs_a_file(tmp_path):
     sync_file(tmp_path / "a.txt")
     with pytest.raises(FileNotFoundError):
         sync_file(tmp_path / "b.txt")
+
+
+def test_a_folder_is_brought_back_without_locks_too(tmp_path, monkeypatch):
+    import fcntl
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    write(tmp_path / "m", "old")
+    killed_between_the_renames(tmp_path / "m")
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    monkeypatch.setattr(atomic, "LONGEST_EXCHANGE", 0.02)
+    recover_folder(tmp_path / "m")
+    assert (tmp_path / "m" / "a.txt").read_text() == "old"

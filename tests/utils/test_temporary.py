@@ -1,5 +1,6 @@
 """What a killed process leaves behind is removed, what is in use is not."""
 
+import errno
 import os
 import signal
 
@@ -67,3 +68,16 @@ def test_the_mode_follows_the_umask(tmp_path):
             assert path.stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
+
+
+def test_without_locks_nothing_is_taken_for_abandoned(tmp_path, monkeypatch):
+    """Some network file systems have none."""
+    import fcntl
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with new_file(tmp_path / "a.csv") as path:
+        remove_abandoned(tmp_path / "a.csv")
+        assert path.exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from planetoid.errors import DataError
 from planetoid.utils.exchange import exchange
-from planetoid.utils.locks import try_lock
+from planetoid.utils.locks import open_to_lock, try_lock
 from planetoid.utils.syncing import make_folder, sync_file, sync_folder
 from planetoid.utils.temporary import (
     ASIDE,
@@ -25,7 +25,7 @@ from planetoid.utils.temporary import (
 
 __all__ = ["atomic_folder", "atomic_write", "check_regular", "recover_folder", "resolved"]
 
-NEW_FILE = 0o666  # less what the umask forbids
+NEW_FILE, OWN = 0o666, 0o600  # less what the umask forbids; what the owner needs in order to write
 LONGEST_EXCHANGE = 2.0  # seconds to wait for another process that is between two renames
 
 
@@ -49,7 +49,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         make_folder(target.parent)
         remove_abandoned(target)
         mode = _mode(target)
-        with temporary_file(target, NEW_FILE if mode is None else mode) as temporary:
+        with temporary_file(target, NEW_FILE if mode is None else mode | OWN) as temporary:
             yield temporary
             _keep_mode(temporary, target)
             sync_file(temporary)
@@ -107,16 +107,20 @@ def recover_folder(target: Path, *, wait: Callable[[float], None] = time.sleep) 
     given some time to finish.
     """
     until = time.monotonic() + LONGEST_EXCHANGE
-    while not target.exists() and (aside := moved_aside(target)) and time.monotonic() < until:
+    while not target.exists() and (aside := moved_aside(target)):
+        last = time.monotonic() >= until
         for path in aside:
             with suppress(OSError):
-                handle = os.open(path, os.O_RDONLY)
+                handle = open_to_lock(path)
                 try:
-                    if try_lock(handle) and not target.exists():
+                    # Without locks, a process that has not finished by now is taken for dead.
+                    if try_lock(handle, without_locks=last) and not target.exists():
                         os.rename(path, target)
                         sync_folder(target.parent)
                 finally:
                     os.close(handle)
+        if last:
+            return
         wait(0.01)
 
 
@@ -135,7 +139,7 @@ def _put_in_place(temporary: Path, target: Path) -> None:
 def _rename_twice(temporary: Path, target: Path) -> None:
     """Do the same in two steps; :func:`recover_folder` undoes the first one if the process dies after it."""
     aside = new_path(target, ASIDE)
-    handle = os.open(target, os.O_RDONLY)  # the lock tells readers that this process is alive
+    handle = open_to_lock(target)  # the lock tells readers that this process is alive
     try:
         try_lock(handle)
         os.rename(target, aside)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+from pathlib import Path
 
-__all__ = ["try_lock"]
+__all__ = ["open_to_lock", "try_lock"]
 
 # How file systems (some network mounts) say that they have no locks.
 _NOT_SUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EINVAL}
 
 
-def try_lock(handle: int) -> bool:
+def open_to_lock(path: Path) -> int:
+    """Return a handle of a file or a folder for :func:`try_lock`; on Windows, which has no such locks, of nothing."""
+    return os.open(os.devnull if sys.platform == "win32" else path, os.O_RDONLY)
+
+
+def try_lock(handle: int, *, without_locks: bool = True) -> bool:
     """Lock an open file or folder for this process; return ``False`` if another one has it.
 
     The lock is released when the handle is closed or the process ends; a process that is killed leaves none behind.
-    On Windows and where the file system has no locks, nothing is locked and the answer is ``True``.
+    On Windows and where the file system has no locks, nothing is locked and the answer is ``without_locks``.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file, open(file.name) as again:
@@ -23,7 +30,7 @@ def try_lock(handle: int) -> bool:
     (True, False)
     """
     if sys.platform == "win32":
-        return True
+        return without_locks
     import fcntl
 
     try:
@@ -33,4 +40,5 @@ def try_lock(handle: int) -> bool:
     except OSError as error:
         if error.errno not in _NOT_SUPPORTED:
             raise
+        return without_locks
     return True

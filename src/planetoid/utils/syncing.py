@@ -20,7 +20,7 @@ def syncing() -> bool:
 
 def sync_file(path: str | Path) -> None:
     """Force a file's content to disk (``fsync``), so that a rename after it survives a power failure."""
-    with Path(path).open("rb") as file:
+    with Path(path).open("r+b" if os.name == "nt" else "rb") as file:  # Windows syncs what is open for writing
         if syncing():
             os.fsync(file.fileno())
 

@@ -10,11 +10,12 @@ import hashlib
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from planetoid.utils.locks import try_lock
+from planetoid.utils.locks import open_to_lock, try_lock
 
 __all__ = ["ASIDE", "is_temporary", "moved_aside", "new_path", "remove_abandoned", "temporary_file", "temporary_folder"]
 
@@ -24,7 +25,15 @@ PREFIX, ASIDE = ".planetoid-", "old-"
 @contextmanager
 def temporary_file(target: Path, mode: int) -> Iterator[Path]:
     """Yield an empty file beside ``target``, with its suffix; it is removed unless it was renamed."""
-    path, handle = _create(target, lambda path: os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
+
+    def make(path: Path) -> int:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        if sys.platform == "win32":
+            os.close(handle)  # an open file could not be renamed there
+            return open_to_lock(path)
+        return handle
+
+    path, handle = _create(target, make)
     try:
         yield path
     finally:
@@ -39,7 +48,7 @@ def temporary_folder(target: Path) -> Iterator[Path]:
 
     def make(path: Path) -> int:
         path.mkdir()  # by the umask
-        return os.open(path, os.O_RDONLY)
+        return open_to_lock(path)
 
     path, handle = _create(target, make)
     try:
@@ -68,9 +77,9 @@ def remove_abandoned(target: Path) -> None:
     """Remove what killed processes left behind that wanted to replace ``target``; what is in use stays."""
     for path in target.parent.glob(f"{PREFIX}{_digest(target)}-*"):
         with suppress(OSError):
-            handle = os.open(path, os.O_RDONLY)
+            handle = open_to_lock(path)
             try:
-                if try_lock(handle) and os.path.samestat(os.fstat(handle), os.lstat(path)):
+                if try_lock(handle, without_locks=False) and os.path.samestat(os.fstat(handle), os.lstat(path)):
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             finally:
                 os.close(handle)
@@ -86,7 +95,7 @@ def _create(target: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
             if not target.parent.is_dir():
                 raise
             continue
-        if try_lock(handle) and _has(path, handle):
+        if sys.platform == "win32" or (try_lock(handle) and _has(path, handle)):
             return path, handle
         os.close(handle)
 
