@@ -3,8 +3,8 @@
 import io
 import os
 import pickle
-import tracemalloc
 import subprocess
+import tracemalloc
 from collections import defaultdict
 
 import numpy as np
