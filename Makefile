@@ -4,6 +4,9 @@
 #   make test     the test suite, without the tests marked soak
 #   make soak     the tests marked soak, which take long (with a C compiler, also failing disks and power failures)
 #   make mutants  break the core in 200 places, one at a time, and see whether the tests notice (half an hour)
+#   make fuzz     coverage-guided fuzzing of all that reads bytes (SECONDS=600)
+#   make audit    a software bill of materials, dist/sbom.json, and known vulnerabilities of what is installed
+#   make wheel    the wheel, in dist/; the same commit gives the same bytes
 #   make install  .venv with everything for development
 #   make lint     format, style, types, layers
 #   make docs     the documentation as a site, in site/
@@ -13,6 +16,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BENCH_VENV ?= .venv-bench
+FUZZ_VENV ?= .venv-fuzz
+AUDIT_VENV ?= .venv-audit
+SECONDS ?= 600
 RUNS ?= 10
 JOBS ?= 2
 OUT ?= results
@@ -24,7 +30,7 @@ SOURCES := src tests benchmarks scripts examples
 STATED := pyproject.toml constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: demo reproduce test soak mutants install lint bench docs clean
+.PHONY: demo reproduce test soak mutants fuzz audit wheel install lint bench docs clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/planetoid demo
@@ -42,6 +48,17 @@ mutants: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(IN_VENV) scripts/mutants.py
 	$(IN_VENV) scripts/update_docs.py
 
+fuzz: $(FUZZ_VENV)/.installed
+	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(FUZZ_VENV)/bin/python -m tests.fuzz $(SECONDS) $(TARGETS)
+
+audit: $(VENV)/.installed $(AUDIT_VENV)/.installed
+	mkdir -p dist
+	$(AUDIT_VENV)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.json $(VENV)/bin/python
+	$(AUDIT_VENV)/bin/pip-audit --skip-editable --path "$$($(IN_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+
+wheel: $(VENV)/.installed-test
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(IN_VENV) -m hatchling build --target wheel --directory dist
+
 install: $(VENV)/.installed-dev
 
 lint: $(VENV)/.installed-dev
@@ -58,7 +75,7 @@ docs: $(VENV)/.installed-docs
 	@echo "site/index.html; with search: $(IN_VENV) -m http.server --directory site"
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH_VENV) $(FUZZ_VENV) $(AUDIT_VENV) build dist demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # ---- environments; a stamp says what has been installed ------------------------------
 
@@ -82,4 +99,17 @@ $(VENV)/.installed-%: $(VENV)/.installed
 $(BENCH_VENV)/.installed: benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+	touch $@
+
+# atheris instruments planetoid, but is no part of it: it finds the installed dependencies by a path.
+$(FUZZ_VENV)/.installed: tests/fuzz/requirements.txt $(VENV)/.installed-test
+	$(PYTHON) -m venv $(FUZZ_VENV)
+	$(FUZZ_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/fuzz/requirements.txt
+	$(IN_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	    "$$($(FUZZ_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dependencies.pth"
+	touch $@
+
+$(AUDIT_VENV)/.installed: scripts/audit-requirements.txt
+	$(PYTHON) -m venv $(AUDIT_VENV)
+	$(AUDIT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement scripts/audit-requirements.txt
 	touch $@

@@ -1,6 +1,8 @@
 """The package as a whole: what importing loads, its layers and its wheel."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -9,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import planetoid as pl
+from planetoid.datasets.diel import ARCHIVE
+from planetoid.datasets.files import NELL_ARCHIVE, known_checksums
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "numba", "sklearn", "scipy", "pandas", "pyarrow", "matplotlib", "typer", "rich")
@@ -53,11 +57,36 @@ def test_every_folder_stands_in_a_layer():
     assert named == parts
 
 
-def test_wheel_has_the_data_and_nothing_else(tmp_path):
+def build_wheel(folder: Path, root: Path = ROOT) -> Path:
     pytest.importorskip("hatchling", reason="the test extra is not installed")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+    subprocess.run(build, cwd=root, env=environment, capture_output=True, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_two_builds_of_the_same_files_are_the_same_bytes(tmp_path):
+    """In another folder, with other times and permissions, as on another machine."""
+    other = tmp_path / "elsewhere"
+    shutil.copytree(
+        ROOT / "src", other / "src", ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / name, other / name)
+    assert build_wheel(tmp_path / "1").read_bytes() == build_wheel(tmp_path / "2", other).read_bytes()
+
+
+def test_every_download_is_encrypted_or_has_a_known_checksum():
+    """The one archive without https is unpacked member by member, each with its SHA-256; DIEL is not downloaded."""
+    text = "".join(path.read_text() for path in (ROOT / "src/planetoid").rglob("*.py"))
+    plain = set(re.findall(r'"(http://[^"]+)"', text)) - {"http://www.w3.org/2000/svg"}
+    assert plain == {NELL_ARCHIVE, ARCHIVE}
+    assert [name for name in known_checksums() if ".nell." in name]
+
+
+def test_wheel_has_the_data_and_nothing_else(tmp_path):
+    wheel = build_wheel(tmp_path)
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         info = next(name for name in names if name.endswith("/METADATA")).split("/")[0]

@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import subprocess
+import tracemalloc
 from collections import defaultdict
 
 import numpy as np
@@ -106,6 +107,17 @@ def test_truncated_files_are_named(tmp_path, keep):
     path.write_bytes(python2_array(np.eye(20, dtype=np.int32))[:keep])
     with pytest.raises(DataError, match=r"ind\.cora\.y"):
         read_pickle(path)
+
+
+def test_a_memo_of_two_billion_entries_takes_no_memory(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"\x80\x02K\x07r\xff\xff\xff\x7f.")
+    tracemalloc.start()
+    try:
+        assert read_pickle(path) == 7
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_bytes_that_do_not_fill_the_shape(tmp_path):

@@ -6,8 +6,10 @@ large budget, which is no mistake: what takes more than ``SECONDS`` is left.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -64,7 +66,7 @@ def set_and_fit(method: str, name: str, value: str) -> None:
             model = pl.METHODS[method]().set_params(**settings_by_method([method], entries)[method])
             X = None if model.uses_features == "never" else DATA.X
             model.fit(X, Y, graph=DATA.graph)
-        except pl.PlanetoidError:
+        except (pl.PlanetoidError, OSError):  # OSError: a folder that cannot be made, a sentence on the command line
             pass
 
 
@@ -85,7 +87,12 @@ def at_most(seconds: int) -> Iterator[None]:
 
 def main(methods: list[str]) -> int:
     count = findings = 0
-    for method, name, value in cases(methods or list(pl.METHODS)):
+    os.chdir(tempfile.mkdtemp(prefix="planetoid-parameters-"))  # a value may be the name of a folder
+    methods = methods or list(pl.METHODS)
+    for method in methods:  # without a limit: an import or a compilation must not be cut off
+        for name in parameter_names(method):
+            set_and_fit(method, name, str(pl.METHODS[method]().get_params()[name.replace(".", "__")]))
+    for method, name, value in cases(methods):
         count += 1
         try:
             with at_most(SECONDS):
