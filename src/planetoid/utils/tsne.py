@@ -13,11 +13,12 @@ from planetoid.utils.threads import one_blas_thread
 if TYPE_CHECKING:
     from openTSNE.nearest_neighbors import KNNIndex
 
-__all__ = ["tsne_map"]
+__all__ = ["BARNES_HUT_UP_TO", "tsne_map"]
 
 PERPLEXITY = 30.0
 EXACT_UP_TO = 20_000  # rows; above, neighbours are approximate (Annoy)
 BARNES_HUT_UP_TO = 8_000  # rows; above, interpolation on a grid (FIt-SNE) is faster
+USUAL_INTERVALS, COARSE = 50, 6  # of the grid, at least; units of the map per interval of a coarse one
 ITERATIONS_PER_UPDATE = 25  # of the progress bar
 
 
@@ -28,6 +29,7 @@ def tsne_map(
     early_exaggeration_iter: int = 250,
     n_iter: int = 500,
     theta: float = 0.5,
+    intervals: int = 50,
     seed: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -43,7 +45,10 @@ def tsne_map(
     early_exaggeration_iter, n_iter : int
         Iterations with and without exaggerated attraction.
     theta : float
-        Accuracy of the repulsive forces where they are summed by a tree; 0 is exact.
+        Accuracy of the repulsive forces where they are summed by a tree, up to 8,000 vectors; 0 is exact.
+    intervals : int
+        The same where they are interpolated on a grid: its least number of intervals in each direction. Below 50, the
+        grid is not refined as the map grows.
     seed : int
     n_jobs : int
         Threads; -1 uses all cores.
@@ -73,6 +78,8 @@ def tsne_map(
                 initialization=start,
                 negative_gradient_method="bh" if n <= BARNES_HUT_UP_TO else "fft",
                 theta=theta,
+                min_num_intervals=intervals,
+                ints_in_interval=1 if intervals >= USUAL_INTERVALS else COARSE,
                 random_state=seed,
                 n_jobs=threads,
                 callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE)] if verbose else None,
