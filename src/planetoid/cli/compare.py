@@ -124,8 +124,8 @@ def recommend(rows: list[dict[str, Any]], scores: Mapping[str, LabelScores]) -> 
         (method,) = candidates
         return Choice(
             method,
-            f"Recommended: {method}. Its accuracy of {with_interval(complete[method]['accuracy'])} % is better than "
-            "that of every other method by more than two standard errors of the difference.",
+            f"Recommended: {method}. Its accuracy of {complete[method]['accuracy']['mean']:.1%} is better than that of "
+            "every other method by more than two standard errors of the difference.",
         )
     method = by_prior(candidates)[0]
     n_labels = len(scores[method].rows)
