@@ -200,8 +200,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         for file in dict.fromkeys(mutant.file for mutant in mutants):
-            outcomes += run_file(copy, [mutant for mutant in mutants if mutant.file == file])
-            entries = record(outcomes)
+            of_file = run_file(copy, [mutant for mutant in mutants if mutant.file == file])
+            entries = record(of_file)
+            outcomes += of_file
     killed = sum(entry["killed"] for entry in entries)
     print(f"{killed} of {len(entries)} mutants killed ({killed / len(entries):.1%})")
     if any(not outcome.killed and not outcome.mutant.reason for outcome in outcomes):
