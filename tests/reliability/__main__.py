@@ -1,10 +1,10 @@
 """All measurements of reliability, in a file: ``python -m tests.reliability benchmarks/results/reliability.json``.
 
-Takes about half an hour; ``scripts/update_docs.py`` writes the figures into ``docs/reliability.md``.
+A second argument is the number of processes. Takes about half an hour; ``scripts/update_docs.py`` writes the figures
+into ``docs/reliability.md``.
 """
 
 import json
-import os
 import sys
 import tempfile
 import time
@@ -21,13 +21,13 @@ N_FLIPS = 20_000
 SECONDS = 60.0
 
 
-def main(path):
+def main(path, jobs=2):
     started = time.monotonic()
-    found = campaign.run(jobs=os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:
         data = Data(folder)
         flips = {"model": flip_model(data, N_FLIPS), "checkpoint": flip_checkpoint(N_FLIPS)}
         writes, reads = replace_and_read(data, SECONDS)
+    found = campaign.run(jobs=int(jobs))
     record = {
         "versions": package_versions(),
         "faults": found,

@@ -130,6 +130,21 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path, monkeypatch, exchanges):
         assert contents(tmp_path) == {"m": text}
 
 
+def test_a_folder_that_another_process_fills_meanwhile(tmp_path, monkeypatch):
+    """Whether the target is empty is not asked first: the answer might be an old one."""
+    (tmp_path / "m").mkdir()
+    keep_mode = atomic._keep_mode
+
+    def filled(new, old):
+        keep_mode(new, old)
+        if old == tmp_path / "m":
+            (old / "a.txt").write_text("of another process")
+
+    monkeypatch.setattr(atomic, "_keep_mode", filled)
+    write(tmp_path / "m", "new")
+    assert contents(tmp_path) == {"m": "new"}
+
+
 def test_a_failure_leaves_the_old_folder(tmp_path, monkeypatch):
     write(tmp_path / "m", "old")
 
@@ -142,10 +157,11 @@ def test_a_failure_leaves_the_old_folder(tmp_path, monkeypatch):
         fail()
     assert contents(tmp_path) == {"m": "old"}
     monkeypatch.setattr(atomic, "exchange", lambda *_: False)
-    rename = os.rename
+    rename, seen = os.rename, []
 
     def second_fails(source, target):
-        if Path(target) == tmp_path / "m" and (Path(source) / "a.txt").read_text() == "new":
+        seen.append(target)
+        if len(seen) == 3:  # onto the old one, of the old one, of the new one
             raise OSError(5, "Input/output error")
         rename(source, target)
 
@@ -163,7 +179,8 @@ def killed_between_the_renames(path):
 
         def once(source, target):
             rename(source, target)
-            os.kill(os.getpid(), signal.SIGKILL)
+            if Path(source) == path:
+                os.kill(os.getpid(), signal.SIGKILL)
 
         atomic.exchange, os.rename = lambda *_: False, once
         write(path, "new")

@@ -126,11 +126,12 @@ def recover_folder(target: Path, *, wait: Callable[[float], None] = time.sleep) 
 
 def _put_in_place(temporary: Path, target: Path) -> None:
     """Rename a folder to ``target``; a folder that was there has the temporary name afterwards."""
-    if not target.exists() or not any(target.iterdir()):
-        _keep_mode(temporary, target)
-        os.rename(temporary, target)
-    else:
-        _keep_mode(temporary, target)
+    _keep_mode(temporary, target)
+    try:
+        os.rename(temporary, target)  # onto nothing, or an empty folder
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
         if not exchange(temporary, target):
             _rename_twice(temporary, target)
     sync_folder(target.parent)
