@@ -115,6 +115,7 @@ class ParquetTable(Table):
 
 
 def _plain_text(column: pa.Array) -> pa.Array:
+    column.validate(full=True)  # Arrow has not looked at the bytes of strings, nor at the indices of a dictionary
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     return column.cast(pa.string()) if str(column.type) == "string_view" else column
