@@ -78,6 +78,13 @@ def test_damaged_parquet(table, tmp_path):
                 read(path)
 
 
+def test_parquet_strings_that_are_not_utf8(table, error_of):
+    path = table(id=["abc", "abd"], label=["red", "blue"])
+    path.write_bytes(path.read_bytes().replace(b"abd", b"a\xe5\xff"))
+    for read in (read_labels, Graph.from_file):
+        assert error_of(read, path).message.startswith("the file is corrupt: Invalid UTF8")
+
+
 def test_an_unreadable_file_is_not_called_damaged(write, monkeypatch):
     """As it is for a user without permission; root may read everything, so the error is simulated."""
     for name in ("t.csv", "t.parquet", "t.npz", "t.txt", "t.svm"):

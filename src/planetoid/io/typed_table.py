@@ -69,6 +69,11 @@ class TypedTable(Table):
         self._check_distinct(names)
         try:
             for piece in self.pieces(names, max(LEAST_ROWS, min(BATCH_ROWS, BATCH_CELLS // max(1, len(names))))):
+                for column in piece.columns:
+                    if not _is_numeric_type(
+                        column.type
+                    ):  # Arrow has not looked at the bytes of strings, nor at indices
+                        column.validate(full=True)
                 yield dict(zip(piece.schema.names, piece.columns, strict=True))
         except ARROW_ERRORS as error:
             raise DataError(
