@@ -14,6 +14,7 @@ from planetoid.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from planetoid import datasets as datasets
     from planetoid import evaluation as evaluation
+    from planetoid import export as export
     from planetoid import model_selection as model_selection
     from planetoid import presets as presets
     from planetoid import report as report
@@ -66,6 +67,7 @@ _MODULES = {
     "construct": "planetoid.graph.construct",
     "datasets": "planetoid.datasets",
     "evaluation": "planetoid.evaluation",
+    "export": "planetoid.export",
     "model_selection": "planetoid.model_selection",
     "presets": "planetoid.presets",
     "report": "planetoid.report",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
     from typing_extensions import Self
 
+    from planetoid.export.operators import Operators, Value
     from planetoid.preparation import Preparation
 
 __all__ = ["EmbeddingMixin", "GraphClassifier", "InductiveClassifier"]
@@ -379,6 +380,10 @@ class InductiveClassifier(GraphClassifier):
     def _predict_rows(self, X: Features) -> Probabilities:
         """Return class probabilities of validated float32 rows."""
         raise NotImplementedError
+
+    def _write_scores(self, operators: Operators) -> Value:
+        """Describe how :meth:`_predict_rows` scores rows, before the softmax, for :func:`planetoid.export.to_onnx`."""
+        raise PlanetoidError(f"{type(self).__name__} cannot be exported")
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         return self.calibration_.apply(self._predict_rows(self._check_new(X)))

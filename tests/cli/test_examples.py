@@ -8,7 +8,7 @@ import pytest
 
 import planetoid as pl
 
-COMMANDS = ("check", "fit", "predict", "embed", "evaluate", "compare")
+COMMANDS = ("check", "fit", "predict", "embed", "export", "evaluate", "compare")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["Diel", "Ranking", "walk_scores"]
 
@@ -188,6 +191,10 @@ class Diel(InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return np.asarray(softmax(self._decision_function(liblinear_rows(X, self.row_normalize)), axis=1))
+
+    def _write_scores(self, operators: Operators) -> Value:
+        scores = operators.linear(operators.rows(self.row_normalize), self.coef_.T, self.intercept_)
+        return scores if len(self.classes_) > 2 else operators.both_signs(scores)
 
     def rank(self, k: int, nodes: Iterable[Hashable] | None = None) -> Ranking:
         """Return the ``k`` best (node, class) pairs: node ids, classes and scores, best first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +17,9 @@ from planetoid.io.model_files import Tensors
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["Feat"]
 
@@ -87,6 +90,11 @@ class Feat(InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return np.asarray(self.solver_.predict_proba(scale_rows(X, self.row_normalize)))
+
+    def _write_scores(self, operators: Operators) -> Value:
+        rows = operators.rows(self.row_normalize)
+        scores = operators.linear(rows, self.solver_.coef_.T, self.solver_.intercept_)
+        return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
 
     def _tensors(self) -> Tensors:
         return {"coef": self.solver_.coef_, "intercept": self.solver_.intercept_}

@@ -23,6 +23,7 @@ from planetoid.training.modules import load_module_tensors, module_tensors
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
+    from planetoid.export.operators import Operators, Value
     from planetoid.training.batches import FeatureRows
 
 __all__ = ["ManifoldRegularization"]
@@ -246,6 +247,14 @@ class ManifoldRegularization(InductiveClassifier):
 
             return predict(self.network_, self._features(X))
         return self._probabilities(self._mapped(self._scaled(X)))
+
+    def _write_scores(self, operators: Operators) -> Value:
+        rows = operators.rows(self.row_normalize)
+        if self.kind == "network":
+            return self.network_.write_logits(operators, rows)
+        features = rows if self._map is None else self._map.write(operators, rows)
+        scores = operators.linear(features, self.coef_, self.intercept_)
+        return operators.both_signs(scores) if self.coef_.shape[1] == 1 else scores
 
     def _tensors(self) -> Tensors:
         if self.kind == "network":

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,9 @@ from planetoid.errors import ParameterError
 from planetoid.graph.adjacency import strengths
 from planetoid.io.model_files import Tensors
 from planetoid.utils.sparse_format import check_sparse_format
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]
 
@@ -142,6 +146,11 @@ class LandmarkMap:
             found.landmarks = sparse.csr_array(parts, shape=tuple(tensors["landmarks.shape"].tolist()))
             check_sparse_format(found.landmarks)
         return found
+
+    def write(self, operators: Operators, rows: Value) -> Value:
+        """Describe the map for an export."""
+        distances = operators.squared_distances(rows, _dense(self.landmarks))
+        return operators.linear(operators.exponential(operators.scaled(distances, -self.gamma)), self.whiten)
 
     def __call__(self, X: Rows) -> Matrix:
         from sklearn.metrics.pairwise import rbf_kernel

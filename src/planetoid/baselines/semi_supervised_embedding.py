@@ -21,6 +21,7 @@ from planetoid.training.modules import load_module_tensors, module_tensors
 
 if TYPE_CHECKING:
     from planetoid.baselines.smooth_network import SmoothNetwork
+    from planetoid.export.operators import Operators, Value
     from planetoid.training.batches import FeatureRows
 
 __all__ = ["SemiSupervisedEmbedding"]
@@ -221,6 +222,9 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
             dimension=self.dimension,
             random=StepRandom(seed),
         )
+
+    def _write_scores(self, operators: Operators) -> Value:
+        return self.network_.write_logits(operators, operators.rows(self.row_normalize))
 
     def _tensors(self) -> Tensors:
         return module_tensors(self.network_)

@@ -7,6 +7,7 @@ plus a weight times the mean, over edges by their weight, of ``|g(x_i) - g(x_j)|
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ from planetoid.training.prediction import predict_in_batches
 from planetoid.training.randomness import StepRandom, one_thread
 from planetoid.training.supervised_loss import SupervisedLoss
 from planetoid.training.trainer import Schedule, Trainer
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["SmoothNetwork", "SmoothTraining", "embed", "predict", "train"]
 
@@ -57,6 +61,10 @@ class SmoothNetwork(nn.Module):
         """Return the scores of the classes; with dropout where ``random`` is given."""
         last, _ = self.hidden(x, random)
         return torch.as_tensor(self.output(last))
+
+    def write_logits(self, operators: Operators, rows: Value) -> Value:
+        """Describe :meth:`logits` for an export."""
+        return self.output.write(operators, self.hidden.write(operators, rows))
 
     def embed(self, x: Batch) -> torch.Tensor:
         """Return g(x), without dropout."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Float, SearchSpace
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["TransductiveSVM"]
 
@@ -166,6 +169,10 @@ class TransductiveSVM(InductiveClassifier):
         if scores.shape[1] == 1:
             scores = np.hstack([-scores, scores]) / 2
         return np.asarray(softmax(scores, axis=1))
+
+    def _write_scores(self, operators: Operators) -> Value:
+        scores = operators.linear(operators.rows(self.row_normalize), self.coef_.T, self.intercept_)
+        return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
 
     def _one_against_rest(self, X: Rows, codes: npt.NDArray[np.int32], positive: int) -> Vector:
         """Return the hyperplane of one class, the intercept last."""

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from planetoid import __version__
-from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, report, reproduce, tune
+from planetoid.cli import check, compare, datasets, demo, embed, evaluate, export, fit, predict, report, reproduce, tune
 from planetoid.cli.console import prepare_streams, print_message
 from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
 from planetoid.errors import PlanetoidError
@@ -89,6 +89,7 @@ app.command("check")(check.check)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("embed")(embed.embed)
+app.command("export")(export.export)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)

@@ -11,12 +11,12 @@ from planetoid.utils.atomic import resolved
 __all__ = ["check_output_file", "check_writable", "make_output_folder"]
 
 
-def check_output_file(path: Path, *, force: bool) -> None:
+def check_output_file(path: Path, *, force: bool, option: str = "--out") -> None:
     """Raise ``DataError`` if a file cannot be written, or exists and may not be replaced."""
     if path.is_dir():
-        raise DataError("--out must be a file, this is a folder", path=path)
+        raise DataError(f"{option} must be a file, this is a folder", path=path)
     if path.exists() and not path.is_file():
-        raise DataError("--out must be a file, this is a device or a pipe", path=path)
+        raise DataError(f"{option} must be a file, this is a device or a pipe", path=path)
     if path.exists() and not force:
         raise DataError("the file exists; pass --force to replace it", path=path)
     check_writable(path)

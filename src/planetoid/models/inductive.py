@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
+    from planetoid.export.operators import Operators, Value
     from planetoid.models.inductive_network import InductiveNetwork
     from planetoid.training.batches import Batch, FeatureRows
     from planetoid.training.context_loss import EncoderContextLoss
@@ -271,6 +272,10 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._predict(X, self.network_.probabilities)
+
+    def _write_scores(self, operators: Operators) -> Value:
+        norm = self.row_normalize if isinstance(self.encoder, Encoder) else None
+        return self.network_.write_logits(operators, operators.rows(norm))
 
     def _embed_new(self, X: object) -> npt.NDArray[np.float32]:
         """Return the embeddings h^{l1}(x) of rows, fitted or not."""

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import deepcopy
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
 
-from planetoid.errors import ParameterError
+from planetoid.errors import ParameterError, PlanetoidError
 from planetoid.training.batches import Batch, SparseBatch
 from planetoid.training.layers import Branch
 from planetoid.training.network import Head
 from planetoid.training.randomness import StepRandom
 from planetoid.training.settings import Encoder, Network
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["InductiveNetwork"]
 
@@ -38,6 +42,10 @@ class LayersToEmbedding(nn.Module):
         h, _ = self.before(x, random)
         e, _ = self.last(h)
         return torch.as_tensor(e)
+
+    def write(self, operators: Operators, x: Value) -> Value:
+        """Describe :meth:`forward` for an export."""
+        return self.last.write(operators, self.before.write(operators, x))
 
 
 class InductiveNetwork(nn.Module):
@@ -92,6 +100,14 @@ class InductiveNetwork(nn.Module):
                 parameter="encoder",
             )
         return e
+
+    def write_logits(self, operators: Operators, x: Value) -> Value:
+        """Describe the logits for an export; a user's encoder is a program, and cannot be described."""
+        if not isinstance(self.encoder, LayersToEmbedding):
+            raise PlanetoidError(
+                "PlanetoidI cannot be exported with an encoder of your own", hint="use layers: encoder=Encoder()"
+            )
+        return self.head.write_logits(operators, x, self.encoder.write(operators, x))
 
     def loss(self, rows: npt.NDArray[np.int64], x: Batch | None, y: torch.Tensor, random: StepRandom) -> torch.Tensor:
         """Return L_s of a batch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ from scipy import sparse
 from planetoid.data.dataset import Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.models.evidence import FeatureView
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["Inputs"]
 
@@ -63,6 +66,10 @@ class Inputs(NamedTuple):
         scaled = (dense - self.mean) / self.deviation
         scaled[~(dense != 0).any(axis=1)] = 0.0
         return scale_rows(scaled, self.row_normalize)
+
+    def write(self, operators: Operators) -> Value:
+        """Describe :meth:`scaled` for an export."""
+        return operators.rows(self.row_normalize, *((self.mean, self.deviation) if len(self.mean) else ()))
 
 
 def _accuracy(rows: Rows, codes: npt.NDArray[np.integer]) -> float:

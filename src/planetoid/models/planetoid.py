@@ -38,6 +38,7 @@ from planetoid.utils.threads import resolve_n_jobs
 
 if TYPE_CHECKING:
     from planetoid.engine.neighbourhoods import Walks
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["Planetoid"]
 
@@ -423,17 +424,25 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return self.calibration_.apply(np.asarray(softmax(self._scores(hidden), axis=1)))
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
+        self._new_rows_student()
+        return super()._predict_new(X)
+
+    def _new_rows_student(self) -> Student:
+        """Return what labels new rows."""
         if self._student is None:
             without = "without a student" if not self.student else "without features"
             raise DataError(
                 f"the model was fitted {without}, so it cannot label new rows",
                 hint="fit with features and student=True",
             )
-        return super()._predict_new(X)
+        return self._student
 
     def _predict_rows(self, X: Features) -> Probabilities:
         assert self._student is not None
         return self._student.predict(self._inputs.scaled(X))
+
+    def _write_scores(self, operators: Operators) -> Value:
+        return self._new_rows_student().write_scores(operators, self._inputs.write(operators))
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
         """Return the embedding of new rows: that of their features without any context.

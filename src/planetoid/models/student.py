@@ -20,6 +20,7 @@ from planetoid.utils.progress import progress
 
 if TYPE_CHECKING:
     from planetoid.engine.consistency import Layers
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["Student"]
 
@@ -96,6 +97,11 @@ class Student(NamedTuple):
         same, at = self.known_rows(rows)
         found[same] = self.known[at]
         return found
+
+    def write_scores(self, operators: Operators, rows: Value) -> Value:
+        """Describe the scores of the network for an export; known rows are not part of it."""
+        hidden = operators.activation(operators.linear(rows, self.layers.W1, self.layers.b1), "relu")
+        return operators.linear(hidden, self.layers.W2, self.layers.b2)
 
     def known_rows(self, X: Rows) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
         """Return which rows equal a fitted one, and the numbers of these among the known rows."""

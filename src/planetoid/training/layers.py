@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import nn
@@ -11,6 +12,9 @@ from torch.nn import functional
 
 from planetoid.training.batches import Batch, SparseBatch
 from planetoid.training.randomness import StepRandom
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["ACTIVATIONS", "Branch", "InputLinear", "SparseParameter"]
 
@@ -72,6 +76,12 @@ class InputLinear(nn.Module):
             out = rows @ self.weight
         return out if self.bias is None else out + self.bias
 
+    def write(self, operators: Operators, rows: Value) -> Value:
+        """Describe :meth:`forward` for an export."""
+        weight, bias = (None if one is None else one.detach().cpu().numpy() for one in (self.weight, self.bias))
+        assert weight is not None
+        return operators.linear(rows, weight, bias)
+
 
 class Branch(nn.Module):
     """Several layers in a row; with ``n_layers=0`` the input itself."""
@@ -103,6 +113,13 @@ class Branch(nn.Module):
             hidden.append(h)
             rows = self.drop(h, random)
         return rows, hidden
+
+    def write(self, operators: Operators, rows: Value) -> Value:
+        """Describe the last layer's output for an export."""
+        (activation,) = (name for name, function in ACTIVATIONS.items() if function is self.activation)
+        for layer in self.layers:
+            rows = operators.activation(cast("InputLinear", layer).write(operators, rows), activation)
+        return rows
 
     def drop(self, rows: Batch, random: StepRandom | None) -> Batch:
         """Apply dropout; to the stored entries only of a sparse batch."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from functools import reduce
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import nn
@@ -12,6 +13,9 @@ from planetoid.training.batches import Batch
 from planetoid.training.layers import Branch, InputLinear
 from planetoid.training.randomness import StepRandom
 from planetoid.training.settings import Network
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = ["Head"]
 
@@ -87,6 +91,17 @@ class Head(nn.Module):
                     extra.append(torch.log(h + 1e-12) if self.layers_predict else torch.log_softmax(head(h), dim=1))
         assert logits is not None
         return logits, extra
+
+    def write_logits(self, operators: Operators, x: Value, e: Value) -> Value:
+        """Describe the logits of :meth:`forward` for an export."""
+        if self.normalize_embedding:
+            e = operators.unit_length(e, MIN_LENGTH)
+        parts = []
+        for name, value in (("x", x), ("e", e)):
+            if name in self.branches:
+                last = cast("Branch", self.branches[name]).write(operators, value)
+                parts.append(cast("InputLinear", self.outputs[name]).write(operators, last))
+        return reduce(operators.sum, parts)
 
     def log_probabilities(self, x: Batch | None, e: torch.Tensor | None) -> torch.Tensor:
         """Return log p(y | x, e)."""
