@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from planetoid.training.settings import Neighbourhood as Neighbourhood
     from planetoid.training.settings import Network as Network
     from planetoid.training.settings import Training as Training
+    from planetoid.training.trackers import MLflowLogger as MLflowLogger
+    from planetoid.training.trackers import WandbLogger as WandbLogger
 
 if TYPE_CHECKING:  # the classes of the registry, written by scripts/update_docs.py
     from planetoid.baselines.diel import Diel as Diel
@@ -84,12 +86,14 @@ _WHERE = {
     "Neighbourhood": "planetoid.training.settings",
     "Dataset": "planetoid.data.dataset",
     "Graph": "planetoid.graph",
+    "MLflowLogger": "planetoid.training.trackers",
     "Network": "planetoid.training.settings",
     "NotInductiveError": "planetoid.errors",
     "ParameterError": "planetoid.errors",
     "PlanetoidError": "planetoid.errors",
     "PlanetoidWarning": "planetoid.errors",
     "Training": "planetoid.training.settings",
+    "WandbLogger": "planetoid.training.trackers",
     "load": "planetoid.persistence",
     "mask_labels": "planetoid.labels",
     "read_dataset": "planetoid.data.reading",

@@ -303,7 +303,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_state(self, attributes: Document, tensors: Tensors) -> None:
         """Restore what :meth:`_state` returned."""
-        self.calibration_ = Calibration(**attributes.pop("calibration"))
+        self.calibration_ = Calibration(**attributes.pop("calibration", {}))  # older models have raw probabilities
         for name, value in attributes.items():
             setattr(self, name, value)
         for name in [name for name in tensors if name.startswith("attributes.")]:

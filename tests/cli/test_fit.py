@@ -1,5 +1,6 @@
 """``planetoid fit``: what is saved, by which method, with which labels; and errors before the work."""
 
+import hashlib
 import json
 import shlex
 import subprocess
@@ -220,8 +221,23 @@ def test_an_existing_model_stays_without_force(files, done, refused, tmp_path, m
     (tmp_path / "m" / "mine.txt").unlink()
     done(*command, "--force")
     assert {path.name for path in (tmp_path / "m").iterdir()} == {
-        *("model.json", "tensors.safetensors", "record.json", "record.safetensors")
+        *("model.json", "tensors.safetensors", "record.json", "record.safetensors", "card.md")
     }
+
+
+def test_the_folder_has_a_model_card_whose_notes_survive_force(files, done, tmp_path):
+    command = ["fit", *files.graph(), "--method", "lp", "--out", tmp_path / "m"]
+    done(*command)
+    card, document = tmp_path / "m" / "card.md", json.loads((tmp_path / "m" / "model.json").read_text())
+    assert document["files"]["card.md"] == hashlib.sha256(card.read_bytes()).hexdigest()
+    assert card.read_text().startswith("# LabelPropagation, 3 classes, ")
+    assert "- labels file: `labels.csv`, SHA-256" in card.read_text()
+    assert "Not measured" in card.read_text()
+    card.write_text(card.read_text() + "CC BY 4.0\n")
+    assert len(pl.load(tmp_path / "m").classes_) == 3  # an edited card does no harm
+    done(*command, "--validation", files.validation, "--force")
+    assert " validation labels are predicted correctly (95 % interval" in card.read_text()
+    assert card.read_text().endswith("CC BY 4.0\n")
 
 
 def test_where_a_model_cannot_be_is_said_before_the_work(files, refused, tmp_path, monkeypatch):

@@ -52,8 +52,9 @@ def fit(
 ) -> None:
     """Fit a model to a graph, features and a few labels, and save it.
 
-    The folder holds the model (JSON and safetensors, no code) and a record of
-    data, command and versions for [bold]planetoid report[/bold]. It is written atomically.
+    The folder holds the model (JSON and safetensors, no code), a record of
+    data, command and versions for [bold]planetoid report[/bold], and a model card
+    (card.md). It is written atomically.
 
     For example:
       [bold]planetoid fit --edges e.csv --features f.parquet --labels l.csv[/bold]
@@ -64,6 +65,7 @@ def fit(
     """
     from planetoid.cli.settings import parse_settings
     from planetoid.persistence import FitRecord, write_record
+    from planetoid.persistence.card import own_notes, write_card
 
     options.require(labels=True)
     parameters = parse_settings(settings)
@@ -84,7 +86,13 @@ def fit(
         seconds = time.perf_counter() - start
     command = shlex.join(["planetoid", *ARGUMENTS.get()])
     record = FitRecord.of(data, command=command, notes=warned, seconds=seconds)
-    model.save(out, overwrite=force, extra_files=lambda folder: write_record(folder, record))
+    notes = own_notes(out)  # before the folder is replaced
+
+    def extra_files(folder: Path) -> None:
+        write_record(folder, record)
+        write_card(folder, model, record, notes)
+
+    model.save(out, overwrite=force, extra_files=extra_files)
     result = _result(choice, model, data, warned, seconds, out)
     if as_json:
         print_json(result)

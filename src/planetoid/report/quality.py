@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +15,14 @@ from planetoid.evaluation.metrics import (
     expected_calibration_error,
     macro_f1,
 )
+from planetoid.utils.intervals import Interval, wilson_interval
 
 if TYPE_CHECKING:
     from planetoid.report.nodes import ReportNodes
 
-__all__ = ["N_BINS", "Interval", "Quality", "measure_quality", "wilson_interval"]
+__all__ = ["N_BINS", "Quality", "measure_quality"]
 
 N_BINS = 15  # of the calibration error and of its chart
-
-
-class Interval(NamedTuple):
-    """A confidence interval."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,20 +83,6 @@ def measure_quality(nodes: ReportNodes) -> Quality | None:
         confusion=confusion,
         bins=calibration_bins(correct, probabilities.max(axis=1).astype(np.float64), N_BINS),
     )
-
-
-def wilson_interval(successes: int, n: int, z: float = 1.959964) -> Interval:
-    """Return the 95 % confidence interval of a proportion (Wilson, 1927).
-
-    >>> interval = wilson_interval(8, 10)
-    >>> round(interval.low, 3), round(interval.high, 3)
-    (0.49, 0.943)
-    """
-    share = successes / n
-    centre = share + z * z / (2 * n)
-    reach = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    scale = 1 + z * z / n
-    return Interval(max(0.0, (centre - reach) / scale), min(1.0, (centre + reach) / scale))
 
 
 def _ratio(part: npt.NDArray[np.int64], whole: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from planetoid.training.trainer import Trainer
 
-__all__ = ["CALLBACKS", "Callback", "EarlyStopping", "ProgressBar", "Record", "TensorBoard", "check_callbacks"]
+__all__ = [
+    "CALLBACKS",
+    "Callback",
+    "EarlyStopping",
+    "ProgressBar",
+    "Record",
+    "TensorBoard",
+    "check_callbacks",
+    "metrics_of",
+]
 
 Record: TypeAlias = "dict[str, float | None]"
 
@@ -175,16 +184,30 @@ class TensorBoard(Callback):
 
     def on_record(self, trainer: Trainer, record: Record) -> None:
         assert self._writer is not None
-        share = record.get("pretrained")
-        group, step = ("", record["step"]) if share is None else ("pretraining/", round(100 * share))  # in percent
-        for name, value in record.items():
-            if name not in ("step", "pretrained") and value is not None:
-                self._writer.add_scalar(f"{group}{name}", value, step)
+        step, numbers = metrics_of(record)
+        for name, value in numbers.items():
+            self._writer.add_scalar(name, value, step)
 
     def on_train_end(self, trainer: Trainer) -> None:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+
+def metrics_of(record: Record) -> tuple[int, dict[str, float]]:
+    """Return the step of a record and its numbers by name, as trackers of experiments take them.
+
+    Steps of pre-training are percent of it.
+
+    >>> metrics_of({"step": 20, "loss": 0.5, "val_accuracy": None})
+    (20, {'loss': 0.5})
+    >>> metrics_of({"step": 0, "pretrained": 0.25, "context_loss": 0.7})
+    (25, {'pretraining/context_loss': 0.7})
+    """
+    share = record.get("pretrained")
+    group, step = ("", record["step"] or 0) if share is None else ("pretraining/", 100 * share)
+    named = ((name, value) for name, value in record.items() if name not in ("step", "pretrained"))
+    return round(step), {f"{group}{name}": value for name, value in named if value is not None}
 
 
 def _are_callbacks(value: object) -> bool:
