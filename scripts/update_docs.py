@@ -212,6 +212,25 @@ def prediction_sets() -> str:
     return _table(["coverage / size", "splits", "`predict_set`", "plain", "adaptive"], rows)
 
 
+def onnx_export() -> str:
+    """Exported models beside the library."""
+    found = _read(RESULTS / "onnx_export.json")
+    rows = [
+        [
+            title,
+            f"{sum(found[name][kind]['labels that differ'] for kind in ('dense', 'tokens'))}",
+            f"{max(found[name][kind]['largest difference'] for kind in ('dense', 'tokens')):.0e}",
+            *(
+                f"{found[name][kind]['exported']:,.0f} ({found[name][kind]['ratio']:.1f}x)"
+                for kind in ("dense", "tokens")
+            ),
+        ]
+        for name, title in _method_titles(found).items()
+    ]
+    heads = ["method", "labels that differ", "largest difference of a probability"]
+    return _table([*heads, "dense rows per second (against the library)", "tokens"], rows)
+
+
 def _errors(entry: dict[str, Any] | None) -> str:
     if entry is None:
         return ""
@@ -324,6 +343,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "method_reference": method_reference,
     "methods": methods,
     "mutants": mutants,
+    "onnx_export": onnx_export,
     "prediction_sets": prediction_sets,
     "propagation": propagation,
     "reliability": reliability,
