@@ -5,9 +5,13 @@ What is expected of a method follows from its class attributes ``uses_features``
 smaller parameters in ``FAST``.
 """
 
+import copy
 import inspect
+import io
+import pickle
 import random
 
+import joblib
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -331,6 +335,47 @@ class TestContract:
     def test_predicts_nothing_before_it_is_fitted(self, method):
         with pytest.raises(NotFittedError):
             make(method).predict()
+
+    def test_copies_and_pickles_of_a_fitted_model_predict_the_same(self, method, toy):
+        model = fit(method, toy.X, toy.names, toy.graph)
+        file = io.BytesIO()
+        joblib.dump(model, file)
+        file.seek(0)
+        for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), joblib.load(file)):
+            np.testing.assert_array_equal(again.predict_proba(), model.predict_proba())
+            assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+            assert list(again.classes_) == list(CLASSES)
+            if self.cls.inductive:
+                np.testing.assert_array_equal(again.predict_proba(toy.X_new), model.predict_proba(toy.X_new))
+
+    def test_shown_as_html_in_a_notebook(self, method, toy):
+        model = make(method)
+        assert self.cls.__name__ in model._repr_html_()
+        assert "fitted" in fit(method, toy.X, toy.y, toy.graph, model=model)._repr_html_().lower()
+
+    def test_embeddings_as_tables(self, method, toy):
+        """``set_output`` and ``get_feature_names_out``, as of scikit-learn's transformers."""
+        if not hasattr(self.cls, "transform"):
+            pytest.skip("has no embedding")
+        names = [f"node_{k}" for k in range(N)]
+        graph = pl.Graph.from_edges(*([names[k] for k in end] for end in toy.edges), nodes=names)
+        model = fit(method, pd.DataFrame(toy.X, index=names), toy.y, graph)
+        plain = model.transform()
+        columns = model.get_feature_names_out()
+        assert columns.tolist() == [f"{self.cls.__name__.lower()}{k}" for k in range(plain.shape[1])]
+        table = model.set_output(transform="pandas").transform()
+        np.testing.assert_array_equal(table.to_numpy(), plain)
+        assert table.index.tolist() == names
+        assert table.columns.tolist() == columns.tolist()
+        if self.cls.inductive:
+            new = pd.DataFrame(toy.X_new[:3], index=["x", "y", "z"])
+            assert model.transform(new).index.tolist() == ["x", "y", "z"]
+        X = toy.X if self.by_features else None
+        assert isinstance(clone(model).fit_transform(X, toy.y, graph=toy.graph), pd.DataFrame)
+        assert model.set_output().transform().index.tolist() == names  # None changes nothing
+        assert isinstance(model.set_output(transform="default").transform(), np.ndarray)
+        with pytest.raises(ParameterError, match="transform must be 'default', 'pandas' or 'polars', got 'list'"):
+            model.set_output(transform="list")
 
     def test_constructors_are_small(self, method):
         assert len(self.cls().get_params(deep=False)) <= 15

@@ -1,20 +1,16 @@
 """Methods on a graph within scikit-learn's tools."""
 
-import copy
-import io
-import pickle
-
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 
 import planetoid as pl
 from planetoid.errors import DataError
-from planetoid.model_selection import NodeClassifier
+from planetoid.model_selection import LabelledNodesKFold, NodeClassifier
 
 
 @pytest.fixture(scope="module")
@@ -77,22 +73,60 @@ def test_clones_share_the_data(data):
     assert clone(model).estimator is not model.estimator
 
 
-@pytest.mark.parametrize("method", [pl.Planetoid(training=pl.Consistency(steps=20)), pl.Feat(), pl.LabelPropagation()])
-def test_fitted_methods_can_be_copied_and_pickled(data, labelled, method):
-    nodes, y = labelled
-    known = dict(zip(nodes.tolist(), y.tolist(), strict=True))
-    fitted = clone(method).fit(
-        None if method.uses_features == "never" else data.X,
-        known,
-        graph=None if method.uses_graph == "never" else data.graph,
+def test_folds_of_labelled_nodes_hide_labels_and_keep_nodes(data):
+    y = pl.mask_labels(np.array(["a", "b", "c"], dtype=object)[data.y], np.arange(0, 300, 5))
+    folds = list(LabelledNodesKFold(4).split(data.node_ids, y))
+    tested = np.concatenate([test for _, test in folds])
+    assert sorted(tested.tolist()) == list(range(0, 300, 5))
+    for train, test in folds:
+        assert sorted([*train.tolist(), *test.tolist()]) == list(range(300))
+        per_class = [sum(y[row] == label for row in test) for label in "abc"]
+        whole = [sum(label == one for one in y) for label in "abc"]
+        assert all(abs(part - count / 4) < 1 for part, count in zip(per_class, whole, strict=True))
+
+
+def test_cross_validation_by_folds_of_labelled_nodes(data):
+    y = pl.mask_labels(data.y, np.arange(0, 300, 5))
+    folds = LabelledNodesKFold(4, random_state=3)
+    model = NodeClassifier(pl.PropagatedFeatures(), data)
+    scores = cross_val_score(model, data.node_ids, y, cv=folds, error_score="raise")
+    by_hand = []
+    for train, test in folds.split(None, y):
+        fitted = pl.PropagatedFeatures().fit(data.X, pl.mask_labels(y, train), graph=data.graph)
+        by_hand.append((fitted.predict()[test] == y[test]).mean())
+    assert scores.tolist() == by_hand
+
+
+def test_folds_of_labelled_nodes_are_drawn_by_the_seed():
+    y = np.arange(60) % 3
+    one, same, other = (
+        [test.tolist() for _, test in LabelledNodesKFold(3, random_state=seed).split(None, y)] for seed in (0, 0, 1)
     )
-    file = io.BytesIO()
-    joblib.dump(fitted, file)
-    file.seek(0)
-    for again in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted)), joblib.load(file)):
-        np.testing.assert_array_equal(again.predict_proba(), fitted.predict_proba())
-        if method.inductive:
-            np.testing.assert_array_equal(again.predict_proba(data.X[:5]), fitted.predict_proba(data.X[:5]))
+    assert one == same
+    assert one != other
+    in_order = [test.tolist() for _, test in LabelledNodesKFold(3, shuffle=False).split(None, y)]
+    assert in_order[0] == list(range(20))[: len(in_order[0])]
+    assert LabelledNodesKFold(3).get_n_splits() == 3
+    assert clone(LabelledNodesKFold(7)).n_splits == 7
+
+
+def test_too_few_labels_for_the_folds():
+    with pytest.raises(DataError, match="2 labels are too few for n_splits=5"):
+        list(LabelledNodesKFold().split(None, [0, 1, -1, None]))
+
+
+def test_a_pipeline_passes_the_graph_to_its_last_step(data):
+    """New rows are prepared by the steps before, as those of the fit were."""
+    y = pl.mask_labels(data.y, np.arange(0, 300, 5))
+    steps = Pipeline([("words", TfidfTransformer()), ("model", pl.ManifoldRegularization())])
+    found = steps.fit(data.X, y, model__graph=data.graph).predict(data.X[:20])
+    prepared = TfidfTransformer().fit_transform(data.X)
+    by_hand = pl.ManifoldRegularization().fit(prepared, y, graph=data.graph).predict(prepared[:20])
+    assert found.tolist() == by_hand.tolist()
+
+
+def test_node_classifiers_are_shown_as_html(data):
+    assert "NodeClassifier" in NodeClassifier(pl.LabelPropagation(), data)._repr_html_()
 
 
 def test_what_is_not_a_list_of_nodes_is_refused(data):

@@ -45,6 +45,14 @@ OF_ALL_METHODS = (
     "check_readonly_memmap_input",
 )
 
+OF_TRANSFORMERS = (
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_global_output_transform_pandas",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+)
+
 
 def on_rows(name: str):
     """Return an estimator whose ``fit`` takes rows alone."""
@@ -55,9 +63,8 @@ def on_rows(name: str):
             return cls.fit(self, X, y)
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         links = min(3, len(dense) - 1) if dense.ndim == 2 and len(dense) > 1 else 0
-        graph = (
-            knn_graph(dense, k=links) if links and dense.dtype.kind in "fiu" and np.isfinite(dense).all() else ([], [])
-        )
+        usable = links and dense.dtype.kind in "fiu" and np.isfinite(dense).all()
+        graph = knn_graph(dense, k=links, nodes=getattr(X, "index", None)) if usable else ([], [])
         return cls.fit(self, X if cls.uses_features != "never" else None, y, graph=graph)
 
     # Of the same module and name, so that it can be pickled by them.
@@ -65,6 +72,14 @@ def on_rows(name: str):
     globals()[made.__name__] = made
     estimator = made()
     return estimator.set_params(**{key: value for key, value in SMALL.items() if key in estimator.get_params()})
+
+
+@pytest.mark.parametrize("check", OF_TRANSFORMERS)
+@pytest.mark.parametrize("name", [name for name in INDUCTIVE if hasattr(pl.METHODS[name], "transform")])
+def test_checks_of_a_transformer(name, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(estimator_checks, check)(type(on_rows(name)).__name__, on_rows(name))
 
 
 @pytest.mark.parametrize("name", list(pl.METHODS))

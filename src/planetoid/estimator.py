@@ -30,6 +30,7 @@ from planetoid.search_space import SearchSpace, Start
 from planetoid.utils.failures import explain_failures
 from planetoid.utils.seeds import new_seed
 from planetoid.utils.threads import one_blas_thread
+from planetoid.utils.transform_output import CONTAINERS, check_input_features, in_container
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -427,9 +428,35 @@ class EmbeddingMixin:
         return self.transform()
 
     def transform(self, X: FeaturesLike | None = None) -> npt.NDArray[np.float32]:
-        """Return the embedding of all fitted nodes or, for an inductive method, of new rows ``X``."""
+        """Return the embedding of all fitted nodes or, for an inductive method, of new rows ``X``.
+
+        After ``set_output(transform="pandas")`` it is a DataFrame, whose index are the node ids or that of ``X``.
+        """
         check_is_fitted(self, "label_distributions_")
-        return self.embedding_.copy() if X is None else self._embed_new(X)
+        found = self.embedding_.copy() if X is None else self._embed_new(X)
+        chosen = getattr(self, "_sklearn_output_config", {})  # by this name, scikit-learn's clone keeps it
+        index = self.node_ids_.to_numpy() if X is None else getattr(X, "index", None)
+        return in_container(found, self.get_feature_names_out().tolist(), index, chosen)  # type: ignore[no-any-return]
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what ``transform`` returns: ``"default"`` (an array), ``"pandas"`` or ``"polars"``.
+
+        ``None`` leaves it as it is. Without a choice, ``sklearn.set_config(transform_output=...)`` decides.
+        """
+        if transform is not None:
+            check_parameters("set_output", {"transform": transform}, {"transform": CONTAINERS})
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def get_feature_names_out(self, input_features: npt.ArrayLike | None = None) -> npt.NDArray[np.object_]:
+        """Return the names of the columns of the embedding: ``planetoidt0``, ``planetoidt1``, ...
+
+        ``input_features`` are checked, as in scikit-learn, and make no difference.
+        """
+        check_is_fitted(self, "label_distributions_")
+        check_input_features(self, input_features)
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{k}" for k in range(self.embedding_.shape[1])], dtype=object)
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
         raise _not_inductive(self)

@@ -7,7 +7,7 @@ the id of a node. Graph and features stay whole, and a label is known to a fit o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError
+from planetoid.labels import encode
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from planetoid.estimator import GraphClassifier
 
-__all__ = ["NodeClassifier"]
+__all__ = ["LabelledNodesKFold", "NodeClassifier"]
+
+Rows = npt.NDArray[np.int64]
 
 
 class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -110,3 +113,57 @@ def _node_ids(X: Sequence[Hashable] | npt.NDArray[Any]) -> list[Hashable]:
     if nodes.ndim > 2 or (nodes.ndim == 2 and nodes.shape[1] != 1):
         raise DataError(f"X must have one node id per row, got an array of shape {nodes.shape}")
     return list(nodes.ravel().tolist())
+
+
+class LabelledNodesKFold(BaseEstimator):  # type: ignore[misc]
+    """Folds of the labelled nodes, stratified by class; unlabelled nodes are never tested, and always there.
+
+    With ``NodeClassifier``, all nodes are the samples and ``y`` has an entry for each, as ``fit`` of a method takes it.
+    Each fold hides the labels of its test nodes; the nodes themselves stay in the graph.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+    shuffle : bool, default True
+        Whether the labels of a class are shuffled before they are divided.
+    random_state : int or None, default 0
+        Seed of shuffling.
+
+    Examples
+    --------
+    >>> import planetoid as pl
+    >>> from sklearn.model_selection import cross_val_score
+    >>> data = pl.datasets.make_citation(300, 3, seed=1)
+    >>> y = pl.mask_labels(data.y, range(0, 300, 5))  # 60 labels, -1 elsewhere
+    >>> model = pl.model_selection.NodeClassifier(pl.PropagatedFeatures(), data)
+    >>> scores = cross_val_score(model, data.node_ids, y, cv=pl.model_selection.LabelledNodesKFold(4))
+    >>> len(scores), bool(scores.mean() > 0.6)
+    (4, True)
+    """
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | None = 0) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(self, X: object, y: npt.ArrayLike, groups: object = None) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the rows of each fold: those whose labels may be learned from, and those to test.
+
+        The first are all rows but the second, so that the unlabelled nodes are among them.
+        """
+        from sklearn.model_selection import StratifiedKFold
+
+        codes, _ = encode(np.asarray(y).tolist())
+        labelled = np.flatnonzero(codes >= 0)
+        if len(labelled) < self.n_splits:
+            raise DataError(f"{len(labelled):,} labels are too few for n_splits={self.n_splits}")
+        seed = self.random_state if self.shuffle else None
+        folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=seed)
+        for _, test in folds.split(labelled, codes[labelled]):
+            hidden = np.zeros(len(codes), dtype=bool)
+            hidden[labelled[test]] = True
+            yield np.flatnonzero(~hidden), np.flatnonzero(hidden)
+
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
