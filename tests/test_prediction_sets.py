@@ -7,9 +7,9 @@ import pytest
 from scipy.special import log_softmax
 
 import planetoid as pl
-from planetoid.calibration import Calibration, Sample
+from planetoid.calibration import Calibration, Reference, Sample
 from planetoid.errors import DataError, ParameterError
-from planetoid.prediction_sets import LEVELS, members, thresholds
+from planetoid.prediction_sets import LEVELS, members, node_sets, thresholds
 
 
 def drawn(rng, n, n_classes=5):
@@ -72,3 +72,69 @@ def test_raw_probabilities_have_no_sets():
     model = pl.Feat(calibrate=False).fit(data.X, data.y)
     with pytest.raises(DataError, match="without the labels that prediction sets are chosen by"):
         model.predict_set()
+
+
+def reference_of(rng, probabilities, n_labels, *, n_classes):
+    """A reference whose hidden labels are drawn from its own probabilities."""
+    hidden = probabilities[rng.integers(0, len(probabilities), n_labels)]
+    codes = (hidden.cumsum(axis=1) < rng.random((n_labels, 1))).sum(axis=1)
+    return Reference(probabilities, hidden, np.eye(n_classes)[codes], n_labels)
+
+
+def test_sets_of_nodes_cover_as_often_as_stated_if_the_reference_is_right():
+    """Also if the method itself says something else."""
+    rng = np.random.default_rng(4)
+    true = np.exp(log_softmax(rng.normal(size=(4_000, 4)) * 2, axis=1))
+    said = np.exp(log_softmax(np.log(true) * 0.3 + rng.normal(size=true.shape), axis=1))
+    scores, levels = node_sets(said, reference_of(rng, true, 5_000, n_classes=4), np.ones(4_000, bool))
+    for alpha in (0.3, 0.1, 0.03):
+        found = members(said, levels, alpha, scores)
+        by_score = scores >= levels[round((1 - alpha) * LEVELS)]
+        assert (true * by_score).sum(axis=1).mean() == pytest.approx(1 - alpha, abs=0.01)
+        assert found[np.arange(4_000), said.argmax(axis=1)].all()  # the predicted class is always there
+        assert (found == by_score)[np.arange(4_000), true.argmax(axis=1)].all()
+
+
+def test_a_level_is_halfway_to_what_hidden_labels_ask_for():
+    """The reference is sure of each node, and right about half of the labels that it was not shown."""
+    sure = np.tile([0.9, 0.1], (1_000, 1))
+    hidden, labels = np.tile([0.9, 0.1], (100, 1)), np.eye(2)[[0, 1] * 50]
+    scores, levels = node_sets(sure, Reference(sure, hidden, labels, 100), np.ones(1_000, bool))
+    # A coverage of 0.8 needs the second class by the labels (level 1), but not by the reference (level 0.8); of the
+    # probability, the first class has 0.9, which is halfway.
+    assert members(sure, levels, 0.2, scores).sum(axis=1).tolist() == [1] * 1_000
+    assert members(sure, levels, 0.1, scores).sum(axis=1).tolist() == [2] * 1_000  # halfway: 0.95
+    assert members(sure, levels, 0.45, scores).sum(axis=1).tolist() == [1] * 1_000
+
+
+def test_where_the_reference_knows_nothing_a_method_goes_by_its_own_probabilities():
+    rng = np.random.default_rng(5)
+    said = np.exp(log_softmax(rng.normal(size=(50, 3)), axis=1))
+    known = np.zeros_like(said)
+    known[:25] = said[:25]
+    scores, levels = node_sets(
+        said, reference_of(rng, said, 100, n_classes=3)._replace(probabilities=known), said[:, 0] > 0
+    )
+    np.testing.assert_allclose(scores, said, rtol=1e-6)
+    assert (np.diff(levels) <= 0).all()
+    assert members(said, levels, 1e-4, scores).all()
+
+
+def test_sets_of_fitted_nodes_by_a_reference_are_those_of_a_loaded_model(tmp_path):
+    data = pl.datasets.make_citation(n_nodes=600, n_classes=4, n_features=80, seed=3)
+    split = data.split("random", per_class=20, n_val=0, n_test=400, seed=0)
+    model = pl.ManifoldRegularization().fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+    assert model.calibration_.source == "reference"
+    sets = model.predict_set(alpha=0.1)
+    assert 0.85 < sets[split.test, data.y[split.test]].mean() < 0.99
+    plain = members(model.predict_proba(), model.set_thresholds_, 0.1)
+    assert sets[split.test].sum() < plain[split.test].sum()  # the graph makes them smaller
+    np.testing.assert_array_equal(model.predict_set(nodes=[5, 7]), sets[[5, 7]])
+    np.testing.assert_array_equal(model.predict_set(data.X[:9]), plain[:9])  # new rows have no reference
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(pl.load(tmp_path / "model").predict_set(), sets)
+    saved = pl.persistence.SavedModel(tmp_path / "model")
+    np.testing.assert_array_equal(members(saved.probabilities, saved.node_set_thresholds, 0.1, saved.set_scores), sets)
+    y = pl.mask_labels(data.y, split.train)
+    model.fit(data.X, y, graph=data.graph, validation=pl.mask_labels(data.y, split.test))
+    assert not hasattr(model, "set_scores_")  # split-conformal, by validation labels

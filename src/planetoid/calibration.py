@@ -20,13 +20,24 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax, softmax
 
-__all__ = ["MIN_LABELS", "Calibration", "Sample", "calibrate", "log_probabilities", "predicted_prior"]
+__all__ = [
+    "GRAPH_UNIFORM",
+    "MIN_LABELS",
+    "Calibration",
+    "Reference",
+    "Sample",
+    "calibrate",
+    "log_probabilities",
+    "predicted_prior",
+]
 
 MIN_LABELS = 10  # below which there is nothing to choose the two numbers by
 SMALLEST = 1e-6  # probability; a smaller one says no more
 MOST_NODES = 500  # of a sample
 # Normal priors of log(temperature) and of the logit of the uniform share: mean and standard deviation.
 LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
+# Of methods that see the graph alone: labels that arrive over a wrong edge are not less confident than others.
+GRAPH_UNIFORM = (-1.5, 0.7)
 KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
 BOUNDS = ((-5.0, 5.0), (-9.0, 3.0))
 OPTIONS = {"ftol": 1e-7, "maxiter": 30}  # of the minimiser
@@ -34,6 +45,15 @@ LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the
 
 Matrix = npt.NDArray[np.float64]
 Probabilities = npt.NDArray[np.floating[Any]]
+
+
+class Reference(NamedTuple):
+    """A simple method that is calibrated itself, and what it says about labels that it was not shown."""
+
+    probabilities: Probabilities  # (node, class) of all nodes; zero where nothing is known
+    hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
+    targets: Matrix  # (label, class): their labels, weighted
+    n_labels: int  # that it was calibrated by
 
 
 class Sample(NamedTuple):
@@ -44,6 +64,8 @@ class Sample(NamedTuple):
     n_labels: int  # that stand behind the targets
     source: str
     temperature_factor: float = 1.0  # by which the temperature found is known to be off
+    usual_uniform: tuple[float, float] = LOGIT_UNIFORM  # prior of the logit of the uniform share
+    reference: Reference | None = None  # that the targets come from
 
     @classmethod
     def of_labels(
@@ -160,7 +182,7 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
     scores, targets = sample.scores - sample.scores.max(axis=1, keepdims=True), weight * sample.targets
     n_classes = scores.shape[1]
     usual = LOG_TEMPERATURE if usual_temperature is None else (np.log(usual_temperature), KNOWN_TEMPERATURE)
-    centre, spread = np.transpose([usual, LOGIT_UNIFORM])
+    centre, spread = np.transpose([usual, sample.usual_uniform])
 
     def loss(numbers: Matrix) -> tuple[float, Matrix]:
         uniform = 1 / (1 + np.exp(-numbers[1]))

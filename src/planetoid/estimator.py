@@ -24,7 +24,7 @@ from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
 from planetoid.labels import Labels
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
-from planetoid.prediction_sets import members, thresholds
+from planetoid.prediction_sets import members, node_sets, thresholds
 from planetoid.presets import load_preset
 from planetoid.search_space import SearchSpace, Start
 from planetoid.utils.failures import explain_failures
@@ -61,6 +61,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     set_thresholds_ : array of shape (1001,)
         The probability from which on a class is in a prediction set, for each coverage 0, 0.001, ..., 1; only if
         probabilities are calibrated.
+    set_scores_, node_set_thresholds_ : arrays of shape (n_nodes, n_classes) and (1001,)
+        Scores and thresholds of the prediction sets of fitted nodes, where those are not chosen by the probabilities
+        alone: if these were calibrated by a reference.
     transduction_ : array of shape (n_nodes,)
         The most probable label of every fitted node.
     node_ids_ : NodeIds
@@ -85,9 +88,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     label_distributions_: Probabilities
     calibration_: Calibration
     set_thresholds_: npt.NDArray[np.float64]
+    set_scores_: npt.NDArray[np.float32]
+    node_set_thresholds_: npt.NDArray[np.float64]
     node_ids_: NodeIds
     preparation_: Preparation
     calibrate: bool
+    _sample: Sample | None = None  # that probabilities were calibrated by
     _seed: int  # of this fit: random_state, or a fresh one if that is None
 
     @property
@@ -207,15 +213,21 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A boolean array with a row for each of all fitted nodes, of ``nodes``, or of new rows ``X``, and a column for
         each of ``classes_``. The documentation says what is guaranteed under which assumptions.
         """
-        return self._sets(self.predict_proba(X, nodes=nodes), alpha)
+        return self._sets(self.predict_proba(X, nodes=nodes), alpha, nodes, fitted=X is None)
 
-    def _sets(self, probabilities: Probabilities, alpha: float) -> npt.NDArray[np.bool_]:
+    def _sets(
+        self, probabilities: Probabilities, alpha: float, nodes: Iterable[Hashable] | None = None, *, fitted: bool
+    ) -> npt.NDArray[np.bool_]:
+        """Return the sets of all fitted nodes, of ``nodes``, or of new ones."""
         if not hasattr(self, "set_thresholds_"):
             raise DataError(
                 f"{type(self).__name__} was fitted without the labels that prediction sets are chosen by",
                 hint="fit with calibrate=True and at least ten labels, or with validation labels",
             )
-        return members(probabilities, self.set_thresholds_, alpha)
+        if not fitted or not hasattr(self, "set_scores_"):
+            return members(probabilities, self.set_thresholds_, alpha)
+        rows = slice(None) if nodes is None else self.node_ids_.known_rows(nodes)
+        return members(probabilities, self.node_set_thresholds_, alpha, self.set_scores_[rows])
 
     @property
     def transduction_(self) -> npt.NDArray[Any]:
@@ -350,13 +362,27 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         scores.flags.writeable = False
+        self._choose_node_sets(scores, data)
         return scores
+
+    def _choose_node_sets(self, probabilities: Probabilities, data: Dataset) -> None:
+        """Choose the prediction sets of fitted nodes, if probabilities were calibrated by a reference."""
+        for name in ("set_scores_", "node_set_thresholds_"):
+            self.__dict__.pop(name, None)
+        unlabelled = data.y < 0
+        if self._sample is None or self._sample.reference is None or not unlabelled.any():
+            return
+        if self.calibration_.source == "reference":
+            found = node_sets(probabilities, self._sample.reference, unlabelled)
+            self.set_scores_, self.node_set_thresholds_ = found
+        self._sample = self._sample._replace(reference=None)  # as large as the probabilities
 
     def _calibration(
         self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float
     ) -> Calibration:
         """Choose how probabilities are calibrated: by validation labels, or by the sample of the method."""
         self.__dict__.pop("set_thresholds_", None)
+        self._sample = None
         if not self.calibrate:
             return Calibration()
         fitted = perf_counter()
@@ -365,6 +391,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample: Sample | None = Sample.of_labels(log_probabilities(probabilities[rows]), codes, "validation labels")
         if len(rows) < MIN_LABELS:
             sample = self._calibration_sample(data, np.where(known[:, None], probabilities, 0.0))
+        self._sample = sample
         found = Calibration() if sample is None else calibrate(sample)
         if sample is not None and found.source != "none":
             self.set_thresholds_ = thresholds(sample, found)

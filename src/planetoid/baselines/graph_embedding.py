@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.calibration import Sample
+from planetoid.calibration import GRAPH_UNIFORM, Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
@@ -140,7 +140,9 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         connected = data.graph.connected()[rows]  # the others say nothing
         X = scale_rows(self.embedding_[rows[connected]], "l2")
         scores = self._softmax.decision_function(X)
-        return left_out_sample(products(X), scores, rows[connected], self._inverse_penalty(data), data, probabilities)
+        penalty = self._inverse_penalty(data)
+        sample = left_out_sample(products(X), scores, rows[connected], penalty, data, probabilities)
+        return sample._replace(usual_uniform=GRAPH_UNIFORM)
 
     def _inverse_penalty(self, data: Dataset) -> float:
         return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)

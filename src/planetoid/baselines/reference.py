@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.calibration import Sample, calibrate, log_probabilities, predicted_prior
+from planetoid.calibration import GRAPH_UNIFORM, Reference, Sample, calibrate, log_probabilities, predicted_prior
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
@@ -28,17 +27,10 @@ __all__ = ["fold_numbers", "propagated_labels", "reference_sample"]
 FEATURE_STEPS = 8  # of the propagation of features
 FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
-FOLDS = 4
+FOLDS = 8
 # That two methods agree makes either more likely to be right, which the simple one does not know.
-AGREEMENT = 0.9  # factor of the temperature
+AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
-
-
-class Reference(NamedTuple):
-    """Calibrated probabilities of all nodes, zero where nothing is known, and the number of labels behind them."""
-
-    probabilities: Probabilities
-    n_labels: int
 
 
 def reference_sample(data: Dataset, probabilities: Probabilities, *, as_accurate: bool = False) -> Sample:
@@ -51,7 +43,11 @@ def reference_sample(data: Dataset, probabilities: Probabilities, *, as_accurate
     sample = Sample.of_reference(
         probabilities[rows], reference.probabilities[rows], reference.n_labels, as_accurate=as_accurate
     )
-    return sample._replace(temperature_factor=AGREEMENT)
+    if data.X is None:
+        sample = sample._replace(temperature_factor=AGREEMENT_ON_GRAPHS, usual_uniform=GRAPH_UNIFORM)
+    else:
+        sample = sample._replace(temperature_factor=AGREEMENT)
+    return sample._replace(reference=reference)
 
 
 def _by_features(data: Dataset) -> Reference:
@@ -64,7 +60,11 @@ def _by_features(data: Dataset) -> Reference:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of nodes without features, and of edges that are not used
         method.fit(few)
-    return Reference(method.label_distributions_, method.calibration_.n_labels)
+    calibration, sample = method.calibration_, method._sample
+    assert sample is not None
+    return Reference(
+        method.label_distributions_, calibration.apply(np.exp(sample.scores)), sample.targets, calibration.n_labels
+    )
 
 
 def _by_labels(data: Dataset) -> Reference:
@@ -78,14 +78,17 @@ def _by_labels(data: Dataset) -> Reference:
         visible[rows[inside]] = 0.0
         hidden[inside] = propagated_labels(data, visible)[rows[inside]]
     shares, reached = _shares(hidden)
-    reached &= np.bincount(data.y[rows])[data.y[rows]] > 1
     everywhere, known = _shares(propagated_labels(data, labels))
-    sample = Sample.of_labels(
-        log_probabilities(shares[reached]), data.y[rows][reached], "cross-fitting", predicted_prior(everywhere)
-    )
-    calibration = calibrate(sample, usual_temperature=USUAL_TEMPERATURE)
+    prior = predicted_prior(everywhere)
+    shares[~reached] = data.class_prior
+    learnable = np.bincount(data.y[rows])[data.y[rows]] > 1  # by the other labels of the class
+    shares, reached, codes = shares[learnable], reached[learnable], data.y[rows[learnable]]
+    sample = Sample.of_labels(log_probabilities(shares[reached]), codes[reached], "cross-fitting", prior)
+    calibration = calibrate(sample._replace(usual_uniform=GRAPH_UNIFORM), usual_temperature=USUAL_TEMPERATURE)
     everywhere[known] = calibration.apply(everywhere[known])
-    return Reference(everywhere, calibration.n_labels)
+    shares[reached] = calibration.apply(shares[reached])
+    targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
+    return Reference(everywhere, shares, targets, calibration.n_labels)
 
 
 def propagated_labels(data: Dataset, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from planetoid.cli.new_rows import NewNodes
-    from planetoid.cli.prediction_files import PredictionTable
+    from planetoid.cli.prediction_files import PredictionTable, SetsOf
     from planetoid.persistence import SavedModel
 
 __all__ = ["predict"]
@@ -30,10 +30,11 @@ SHOWN_CLASSES = 6
 
 
 class Block(NamedTuple):
-    """Ids and class probabilities of some nodes."""
+    """Ids and class probabilities of some nodes, and scores of their prediction sets, if they have any."""
 
     ids: pa.Array
     probabilities: npt.NDArray[np.floating[Any]]
+    set_scores: npt.NDArray[np.floating[Any]] | None = None
 
 
 def predict(
@@ -91,14 +92,14 @@ def predict(
             table = PredictionTable(
                 saved.classes,
                 all_probabilities=all_probabilities,
-                sets=None if coverage is None else _sets(saved, coverage),
+                sets=None if coverage is None else _sets(saved, coverage, fitted=new is None),
                 integer_ids=_integer_ids(
                     saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)
                 ),
             )
         with open_sink(out, table.schema, as_json=as_json) as sink, status("predicting", quiet=quiet) as update:
-            for block in _of_fitted(saved, ids) if new is None else _of_new(saved, new):
-                sink.write(table.rows(block.ids, block.probabilities))
+            for block in _of_fitted(saved, ids, sets=coverage is not None) if new is None else _of_new(saved, new):
+                sink.write(table.rows(*block))
                 update(f"predicting: {pluralize(table.n_rows, 'row')}")
     if to_file and as_json:
         counts = {label: count for label, count in table.counts.items() if count}
@@ -115,7 +116,7 @@ def predict(
     print_message(_summary(table, out), quiet=quiet or not to_file)
 
 
-def _of_fitted(saved: SavedModel, listed: Path | None) -> Iterator[Block]:
+def _of_fitted(saved: SavedModel, listed: Path | None, *, sets: bool) -> Iterator[Block]:
     """Yield the labels that the model holds, which need neither its class nor torch."""
     import numpy as np
 
@@ -124,12 +125,14 @@ def _of_fitted(saved: SavedModel, listed: Path | None) -> Iterator[Block]:
 
     ids = saved.node_ids
     rows = np.arange(len(ids)) if listed is None else read_node_list(listed, ids)
+    scores = saved.set_scores if sets else None
     for first in range(0, len(rows), BLOCK_ROWS):
         some = rows[first : first + BLOCK_ROWS]
         is_text = ids.kind == "str"
         yield Block(
             ids.to_arrow().take(numbers_to_arrow(some)) if is_text else numbers_to_arrow(ids.at(some)),
             saved.probabilities[some],
+            None if scores is None else scores[some],
         )
 
 
@@ -139,7 +142,8 @@ def _of_new(saved: SavedModel, new: NewNodes) -> Iterator[Block]:
         yield Block(table.ids.to_arrow(), model.predict_proba(table.X))
 
 
-def _sets(saved: SavedModel, coverage: float) -> Callable[[npt.NDArray[np.floating[Any]]], npt.NDArray[np.bool_]]:
+def _sets(saved: SavedModel, coverage: float, *, fitted: bool) -> SetsOf:
+    """Return what chooses the sets of nodes, by their probabilities and, for some fitted ones, other scores."""
     from functools import partial
 
     from planetoid.errors import ParameterError
@@ -147,7 +151,8 @@ def _sets(saved: SavedModel, coverage: float) -> Callable[[npt.NDArray[np.floati
 
     if not 0 < coverage < 1:
         raise ParameterError(f"--coverage must be a number in (0, 1), got {coverage:g}")
-    return partial(members, levels=saved.set_thresholds, alpha=1 - coverage)
+    levels = saved.node_set_thresholds if fitted else saved.set_thresholds
+    return partial(members, levels=levels, alpha=1 - coverage)
 
 
 def _integer_ids(saved: SavedModel, new: NewNodes | None, *, typed: bool) -> bool:

@@ -6,10 +6,10 @@ import json
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,17 @@ from planetoid.errors import ParameterError
 from planetoid.utils.arrow import numbers_to_arrow, strings_to_arrow
 from planetoid.utils.atomic import atomic_write
 
-__all__ = ["FORMATS", "PredictionTable", "Sink", "check_format", "open_sink"]
+__all__ = ["FORMATS", "PredictionTable", "SetsOf", "Sink", "check_format", "open_sink"]
 
 FORMATS = (".csv", ".tsv", ".parquet")
+
+Scores = npt.NDArray[np.floating[Any]]
+
+
+class SetsOf(Protocol):
+    """Returns which classes are in the set of each row."""
+
+    def __call__(self, probabilities: Scores, *, scores: Scores | None = None) -> npt.NDArray[np.bool_]: ...
 
 
 class PredictionTable:
@@ -35,7 +43,8 @@ class PredictionTable:
     all_probabilities : bool
         Add a column ``probability_CLASS`` for each class.
     sets : callable, optional
-        Returns which classes are in the prediction set of each row of probabilities, for a column ``set``.
+        Returns which classes are in the prediction set of each row of probabilities (and of other scores, if there are
+        any), for a column ``set``.
     integer_ids : bool
         Whether ids are integers; else they are strings.
     """
@@ -46,7 +55,7 @@ class PredictionTable:
         *,
         all_probabilities: bool,
         integer_ids: bool,
-        sets: Callable[[npt.NDArray[np.floating[Any]]], npt.NDArray[np.bool_]] | None = None,
+        sets: SetsOf | None = None,
     ) -> None:
         labels = classes.tolist()
         self.labels = _labels_to_arrow(classes)
@@ -69,7 +78,7 @@ class PredictionTable:
         self._sets = sets
         self._names = np.array([str(label) for label in labels], dtype=object)
 
-    def rows(self, ids: pa.Array, probabilities: npt.NDArray[np.floating[Any]]) -> pa.Table:
+    def rows(self, ids: pa.Array, probabilities: Scores, set_scores: Scores | None = None) -> pa.Table:
         """Return a table of some nodes, and count their labels."""
         table = np.asarray(probabilities, dtype=np.float32)
         rows = np.arange(len(table))
@@ -88,7 +97,7 @@ class PredictionTable:
             numbers_to_arrow(table[rows, second]),
         ]
         if self._sets is not None:
-            chosen = self._sets(probabilities)
+            chosen = self._sets(probabilities, scores=set_scores)
             columns.append(strings_to_arrow([";".join(self._names[row]) for row in chosen]))
         if self._all_probabilities:
             columns += [numbers_to_arrow(column) for column in table.T]

@@ -404,7 +404,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
         A boolean array with a column for each of ``classes_``; the other parameters are those of :meth:`predict_proba`.
         """
-        return self._sets(self.predict_proba(X, nodes=nodes, edges=edges, ids=ids), alpha)
+        found = self.predict_proba(X, nodes=nodes, edges=edges, ids=ids)
+        return self._sets(found, alpha, nodes, fitted=X is None and edges is None)
 
     def _predict_attached(
         self, X: FeaturesLike | None, edges: list[Edge], ids: Iterable[Hashable] | None

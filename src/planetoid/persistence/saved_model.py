@@ -128,6 +128,18 @@ class SavedModel:
         return np.asarray(found.popitem()[1], dtype=np.float64)
 
     @cached_property
+    def node_set_thresholds(self) -> npt.NDArray[np.float64]:
+        """Thresholds of the prediction sets of fitted nodes; those of :attr:`set_scores`, if there are any."""
+        found = self._tensors.read("attributes.node_set_thresholds_")
+        return np.asarray(found.popitem()[1], dtype=np.float64) if found else self.set_thresholds
+
+    @cached_property
+    def set_scores(self) -> npt.NDArray[np.float32] | None:
+        """Scores that the prediction sets of fitted nodes are chosen by, ``None`` if by :attr:`probabilities`."""
+        found = self._tensors.read("attributes.set_scores_")
+        return found.popitem()[1] if found else None
+
+    @cached_property
     def embedding(self) -> npt.NDArray[np.float32]:
         """Embedding of every fitted node, of a method that learns one."""
         if not self.method.embedding:
