@@ -97,8 +97,9 @@ def test_long_ids(write, tmp_path, error_of, monkeypatch):
     assert name in read_features(path).ids
 
 
-def test_a_long_id_in_a_dictionary_is_noticed_before_it_is_repeated(tmp_path, error_of, monkeypatch):
-    path = parquet(tmp_path / "f.parquet", id=["a" * 5_000] * 100, x=[1] * 100)
+@pytest.mark.parametrize("repeated", [pa.array, lambda ids: pa.array(ids).dictionary_encode()])
+def test_a_long_id_in_a_dictionary_is_noticed_before_it_is_repeated(repeated, tmp_path, error_of, monkeypatch):
+    path = parquet(tmp_path / "f.parquet", id=repeated(["a" * 5_000] * 100), x=[1] * 100)
     monkeypatch.setattr("planetoid.io.parquet_table.ParquetTable.check_ids", lambda *_: pytest.fail("too late"))
     assert "an id or a label of 5,000 bytes" in str(error_of(read_features, path))
 
