@@ -1,7 +1,6 @@
 """Files that claim, or decompress to, more than they should end with an error, in little memory."""
 
 import gzip
-import os
 import subprocess
 import sys
 from pathlib import Path
