@@ -236,7 +236,8 @@ def _errors(entry: dict[str, Any] | None) -> str:
         return ""
     after = [run["error"] for run in entry["calibrated"].values()]
     before = next(iter(entry["raw"].values()))["error"]
-    return f"{before:.2f} → {statistics.mean(after):.3f}"
+    seeds = f" ({len(after)})" if len(after) > 1 else ""
+    return f"{before:.2f} → {statistics.mean(after):.3f}{seeds}"
 
 
 def robustness() -> str:

@@ -84,6 +84,10 @@ def test_coverage_adds_a_column_of_sets(models, files, done, refused, tmp_path):
     model = pl.load(models("feat"))
     expected = [";".join(map(str, model.classes_[row])) for row in model.predict_set(alpha=0.2)]
     assert frame["set"].astype(str).tolist() == expected
+    done("predict", models("lp"), "--coverage", "0.8", "--out", tmp_path / "lp.csv")  # calibrated by a reference
+    lp = pl.load(models("lp"))
+    sets = [";".join(lp.classes_[row]) for row in lp.predict_set(alpha=0.2)]
+    assert pd.read_csv(tmp_path / "lp.csv")["set"].tolist() == sets
     assert "--coverage must be a number in (0, 1), got 2" in refused("predict", models("feat"), "--coverage", "2")
 
 
