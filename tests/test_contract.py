@@ -370,6 +370,7 @@ class TestContract:
         if self.cls.inductive:
             new = pd.DataFrame(toy.X_new[:3], index=["x", "y", "z"])
             assert model.transform(new).index.tolist() == ["x", "y", "z"]
+            assert model.transform(toy.X_new[:3].tolist()).index.tolist() == [0, 1, 2]
         X = toy.X if self.by_features else None
         assert isinstance(clone(model).fit_transform(X, toy.y, graph=toy.graph), pd.DataFrame)
         assert model.set_output().transform().index.tolist() == names  # None changes nothing

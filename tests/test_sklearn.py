@@ -64,7 +64,7 @@ def on_rows(name: str):
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         links = min(3, len(dense) - 1) if dense.ndim == 2 and len(dense) > 1 else 0
         usable = links and dense.dtype.kind in "fiu" and np.isfinite(dense).all()
-        graph = knn_graph(dense, k=links, nodes=getattr(X, "index", None)) if usable else ([], [])
+        graph = knn_graph(dense, k=links, nodes=X.index if hasattr(X, "columns") else None) if usable else ([], [])
         return cls.fit(self, X if cls.uses_features != "never" else None, y, graph=graph)
 
     # Of the same module and name, so that it can be pickled by them.

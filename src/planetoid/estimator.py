@@ -462,7 +462,7 @@ class EmbeddingMixin:
         check_is_fitted(self, "label_distributions_")
         found = self.embedding_.copy() if X is None else self._embed_new(X)
         chosen = getattr(self, "_sklearn_output_config", {})  # by this name, scikit-learn's clone keeps it
-        index = self.node_ids_.to_numpy() if X is None else getattr(X, "index", None)
+        index = self.node_ids_.to_numpy() if X is None else getattr(X, "index", None) if hasattr(X, "columns") else None
         return in_container(found, self.get_feature_names_out().tolist(), index, chosen)  # type: ignore[no-any-return]
 
     def set_output(self, *, transform: str | None = None) -> Self:
