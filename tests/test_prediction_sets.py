@@ -78,7 +78,7 @@ def reference_of(rng, probabilities, n_labels, *, n_classes):
     """A reference whose hidden labels are drawn from its own probabilities."""
     hidden = probabilities[rng.integers(0, len(probabilities), n_labels)]
     codes = (hidden.cumsum(axis=1) < rng.random((n_labels, 1))).sum(axis=1)
-    return Reference(probabilities, hidden, np.eye(n_classes)[codes], n_labels)
+    return Reference(probabilities, hidden, np.eye(n_classes)[codes], n_labels, share=0.6)
 
 
 def test_sets_of_nodes_cover_as_often_as_stated_if_the_reference_is_right():
@@ -99,7 +99,7 @@ def test_a_level_is_halfway_to_what_hidden_labels_ask_for():
     """The reference is sure of each node, and right about half of the labels that it was not shown."""
     sure = np.tile([0.9, 0.1], (1_000, 1))
     hidden, labels = np.tile([0.9, 0.1], (100, 1)), np.eye(2)[[0, 1] * 50]
-    scores, levels = node_sets(sure, Reference(sure, hidden, labels, 100), np.ones(1_000, bool))
+    scores, levels = node_sets(sure, Reference(sure, hidden, labels, 100, share=0.6), np.ones(1_000, bool))
     # A coverage of 0.8 needs the second class by the labels (level 1), but not by the reference (level 0.8); of the
     # probability, the first class has 0.9, which is halfway.
     assert members(sure, levels, 0.2, scores).sum(axis=1).tolist() == [1] * 1_000

@@ -21,12 +21,12 @@ import numpy.typing as npt
 from scipy.special import log_softmax, softmax
 
 __all__ = [
-    "GRAPH_UNIFORM",
     "MIN_LABELS",
     "Calibration",
     "Reference",
     "Sample",
     "calibrate",
+    "graph_uniform",
     "log_probabilities",
     "predicted_prior",
 ]
@@ -36,8 +36,8 @@ SMALLEST = 1e-6  # probability; a smaller one says no more
 MOST_NODES = 500  # of a sample
 # Normal priors of log(temperature) and of the logit of the uniform share: mean and standard deviation.
 LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
-# Of methods that see the graph alone: labels that arrive over a wrong edge are not less confident than others.
-GRAPH_UNIFORM = (-1.5, 0.7)
+GRAPH_UNIFORM, GRAPH_UNIFORM_SPREAD = 0.18, 0.7  # of methods that see the graph alone: the share, and that of its logit
+FEW_CLASSES = 7  # up to which it is the same
 KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
 BOUNDS = ((-5.0, 5.0), (-9.0, 3.0))
 OPTIONS = {"ftol": 1e-7, "maxiter": 30}  # of the minimiser
@@ -54,6 +54,7 @@ class Reference(NamedTuple):
     hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
     targets: Matrix  # (label, class): their labels, weighted
     n_labels: int  # that it was calibrated by
+    share: float  # of its probabilities in the scores of prediction sets
 
 
 class Sample(NamedTuple):
@@ -208,6 +209,19 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
 def log_probabilities(probabilities: Probabilities) -> Matrix:
     """Return logarithms, of zero as of a very small number."""
     return np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), SMALLEST))
+
+
+def graph_uniform(n_classes: int) -> tuple[float, float]:
+    """Return the prior of the logit of the uniform share, for methods that see the graph alone.
+
+    A label that arrives over a wrong edge is as confident as any other, which calls for a uniform share. Wrong labels
+    are those of neighbours, so with more classes they are a smaller part of all classes.
+
+    >>> graph_uniform(4) == graph_uniform(7), graph_uniform(100)[0] < graph_uniform(7)[0] < 0
+    (True, True)
+    """
+    share = GRAPH_UNIFORM * min(1.0, FEW_CLASSES / n_classes)
+    return float(np.log(share / (1 - share))), GRAPH_UNIFORM_SPREAD
 
 
 def predicted_prior(probabilities: Probabilities) -> Matrix:

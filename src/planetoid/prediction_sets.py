@@ -5,7 +5,7 @@ threshold is that of the smallest sets that contain the label of a share 1 - alp
 (:mod:`planetoid.calibration`): nodes whose label the model has not learned from. Where a node of the sample has
 probabilities in the place of a label, each class counts by its probability.
 
-A method that is calibrated by a reference has better sets for its fitted nodes (:func:`node_sets`): by the mean of its
+A method that is calibrated by a reference has better sets for its fitted nodes (:func:`node_sets`): by a mean of its
 own probabilities and those of the reference, which come from the whole neighbourhood of a node, with a threshold that
 takes into account how often the sets of the reference contain labels that it was not shown.
 """
@@ -23,7 +23,6 @@ from planetoid.parameters import Real, check_parameters
 __all__ = ["LEVELS", "members", "node_sets", "thresholds"]
 
 LEVELS = 1_000  # coverages 0, 0.001, ..., 1 whose thresholds are kept
-REFERENCE_SHARE = 0.6  # of the reference in the scores of fitted nodes
 MOST_NODES = 2_000  # that the thresholds of these scores are chosen by
 
 Probabilities = npt.NDArray[np.floating[Any]]
@@ -65,7 +64,7 @@ def node_sets(
     """
     known = reference.probabilities.any(axis=1, keepdims=True)
     expected = np.where(known, reference.probabilities, probabilities)
-    scores = (REFERENCE_SHARE * expected + (1 - REFERENCE_SHARE) * probabilities).astype(np.float32)
+    scores = (reference.share * expected + (1 - reference.share) * probabilities).astype(np.float32)
     candidates = np.flatnonzero(unlabelled)
     rows = candidates[np.unique(np.linspace(0, len(candidates) - 1, MOST_NODES).astype(np.int64))]
     wanted = np.arange(LEVELS + 1) / LEVELS

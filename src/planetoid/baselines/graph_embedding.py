@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.calibration import GRAPH_UNIFORM, Sample
+from planetoid.calibration import Sample, graph_uniform
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
@@ -142,7 +142,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         scores = self._softmax.decision_function(X)
         penalty = self._inverse_penalty(data)
         sample = left_out_sample(products(X), scores, rows[connected], penalty, data, probabilities)
-        return sample._replace(usual_uniform=GRAPH_UNIFORM)
+        return sample._replace(usual_uniform=graph_uniform(data.n_classes))
 
     def _inverse_penalty(self, data: Dataset) -> float:
         return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)

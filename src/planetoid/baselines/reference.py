@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.calibration import GRAPH_UNIFORM, Reference, Sample, calibrate, log_probabilities, predicted_prior
+from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, log_probabilities, predicted_prior
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
@@ -30,6 +30,7 @@ LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the 
 FOLDS = 8
 # That two methods agree makes either more likely to be right, which the simple one does not know.
 AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
+SHARE_BY_FEATURES, SHARE_BY_LABELS = 0.6, 0.8  # of the simple method in the scores of prediction sets
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
 
@@ -44,7 +45,7 @@ def reference_sample(data: Dataset, probabilities: Probabilities, *, as_accurate
         probabilities[rows], reference.probabilities[rows], reference.n_labels, as_accurate=as_accurate
     )
     if data.X is None:
-        sample = sample._replace(temperature_factor=AGREEMENT_ON_GRAPHS, usual_uniform=GRAPH_UNIFORM)
+        sample = sample._replace(temperature_factor=AGREEMENT_ON_GRAPHS, usual_uniform=graph_uniform(data.n_classes))
     else:
         sample = sample._replace(temperature_factor=AGREEMENT)
     return sample._replace(reference=reference)
@@ -63,7 +64,11 @@ def _by_features(data: Dataset) -> Reference:
     calibration, sample = method.calibration_, method._sample
     assert sample is not None
     return Reference(
-        method.label_distributions_, calibration.apply(np.exp(sample.scores)), sample.targets, calibration.n_labels
+        method.label_distributions_,
+        calibration.apply(np.exp(sample.scores)),
+        sample.targets,
+        calibration.n_labels,
+        SHARE_BY_FEATURES,
     )
 
 
@@ -84,11 +89,13 @@ def _by_labels(data: Dataset) -> Reference:
     learnable = np.bincount(data.y[rows])[data.y[rows]] > 1  # by the other labels of the class
     shares, reached, codes = shares[learnable], reached[learnable], data.y[rows[learnable]]
     sample = Sample.of_labels(log_probabilities(shares[reached]), codes[reached], "cross-fitting", prior)
-    calibration = calibrate(sample._replace(usual_uniform=GRAPH_UNIFORM), usual_temperature=USUAL_TEMPERATURE)
+    calibration = calibrate(
+        sample._replace(usual_uniform=graph_uniform(data.n_classes)), usual_temperature=USUAL_TEMPERATURE
+    )
     everywhere[known] = calibration.apply(everywhere[known])
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
-    return Reference(everywhere, shares, targets, calibration.n_labels)
+    return Reference(everywhere, shares, targets, calibration.n_labels, SHARE_BY_LABELS)
 
 
 def propagated_labels(data: Dataset, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
