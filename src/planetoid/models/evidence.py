@@ -62,6 +62,7 @@ SECOND_POWER = 6  # of a view's reliability, relative to the best one: the weigh
 SECOND_CONFIDENCE = 0.6  # to which that opinion is sharpened
 LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
 TIE = 0.02  # difference between reliabilities that decides nothing, and reliability that is none
+LITTLE = 0.1  # a reliability that is too small to compare
 CHANCE = 0.05  # added to both when they are compared: where all are small, they tell little
 ROWS_FOR_CONFIDENCE = 4_000  # of a graph, about, that the mean confidence is taken over
 LEAST_RELIABILITY, LEAST_PROBABILITY = 1e-3, 1e-6
@@ -401,11 +402,16 @@ def ask_views(
 def _most_reliable(reliable: dict[str, float]) -> str:
     """Return the best view; the graph if it is as good, which halves of the edges make look worse than it is.
 
-    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.05, "graph": 0.04})
+    Where no view agrees with itself by more than a little, half as good is as good.
+
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.38, "graph": 0.3})
+    'neighbourhood'
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.06, "graph": 0.03})
     'graph'
     """
     best = max(reliable, key=lambda name: reliable[name])
-    return "graph" if reliable.get("graph", -1.0) >= reliable[best] - TIE else best
+    needed = reliable[best] - TIE - (reliable[best] / 2 if reliable[best] < LITTLE else 0.0)
+    return "graph" if reliable.get("graph", -1.0) >= needed else best
 
 
 def second_labels(codes: Codes) -> npt.NDArray[np.bool_]:
