@@ -44,8 +44,8 @@ class ShownColumns:
         """
         if columns is None:
             return cls({})
-        if hasattr(columns, "index") and not isinstance(columns, Mapping):
-            columns = _aligned(columns.to_frame() if hasattr(columns, "to_frame") else columns, ids)
+        if not isinstance(columns, Mapping):
+            columns = _aligned(columns, ids)
         cells = {str(name): [_as_text(value) for value in values] for name, values in columns.items()}
         for name, values in cells.items():
             if len(values) != len(ids):
@@ -67,6 +67,7 @@ class ShownColumns:
 
 def _aligned(table: Any, ids: NodeIds) -> dict[str, list[object]]:
     """Return the columns of a pandas table in the order of the nodes."""
+    table = table.to_frame() if hasattr(table, "to_frame") else table  # of a Series
     nodes = ids.rows(table.index.tolist())
     if not (nodes >= 0).any():
         raise DataError(
