@@ -30,3 +30,9 @@ def test_a_quote_that_is_never_closed_is_still_an_error(tmp_path):
     path.write_text('id,x\n"a,1\n' + "b,2\n" * 2000)
     with pytest.raises(DataError, match="line 2: a quote is not closed"):
         read_features(path)
+
+
+def test_a_cell_across_two_pieces_of_the_file(monkeypatch):
+    monkeypatch.setattr("planetoid.io.quoted_lines.PIECE", 7)
+    text = b'a,1\nb,"one\ntwo\nthree"\nc,"4"\nd,5\n'
+    assert JoinedLines(io.BytesIO(text)).read() == b'a,1\nb,"one two three"\n\n\nc,"4"\nd,5\n'

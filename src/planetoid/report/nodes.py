@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.data.label_arrays import encode_labels
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.report.model_view import ModelView
 from planetoid.report.shown import ShownColumns
 
@@ -245,10 +244,10 @@ def _adjacency(record: FitRecord | None, graph: Graph | None, ids: NodeIds) -> s
                 f"the graph has none of the model's nodes, whose ids are such as {ids[0]!r}", parameter="graph"
             )
         if unknown:
-            warnings.warn(
-                f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored"
+                )
             )
         source, target = np.repeat(rows, np.diff(graph.indptr)), rows[graph.indices]
         known = (source >= 0) & (target >= 0)
