@@ -25,7 +25,9 @@ def test_most_of_the_nearest_are_found_among_many_rows():
     vectors = np.random.default_rng(1).normal(size=(3000, 8)).astype(np.float32)
     rows, _ = exact(vectors, 10)
     found = nearest_rows(vectors, 10)
-    shared = np.mean([len(set(one) & set(other)) / 10 for one, other in zip(found.rows.tolist(), rows.tolist())])
+    shared = np.mean(
+        [len(set(one) & set(other)) / 10 for one, other in zip(found.rows.tolist(), rows.tolist(), strict=True)]
+    )
     assert shared > 0.9
     assert (np.diff(found.distances, axis=1) >= 0).all()
     again = nearest_rows(vectors, 10)

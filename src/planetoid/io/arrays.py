@@ -6,6 +6,7 @@ is meant follows from its shape and, where several fit, from its name.
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from scipy import sparse
 
 from planetoid.errors import DataError
 from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureReader
+from planetoid.io.matlab import read_matlab
 from planetoid.io.matrices import MatrixFeatures
 from planetoid.io.opening import check_file
 from planetoid.io.spooling import local_file
@@ -29,6 +31,9 @@ from planetoid.utils.arrow import numbers_to_arrow
 __all__ = ["ArrayFeatures", "ArrayTable"]
 
 BLOCK_ROWS = 2**16
+# What a damaged file is to NumPy, whose header is a Python literal.
+DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError)
+DAMAGED += (NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError)
 MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
 IDS = ("ids", "id", "node_ids", "nodes")
 USUAL_NAMES = {
@@ -95,10 +100,7 @@ def _load(path: Path) -> dict[str, Any]:
         raise DataError(f"the file is not a {suffix} file, whatever its name", path=path)
     try:
         if suffix == ".mat":
-            from scipy.io import loadmat
-
-            found = {name: one for name, one in loadmat(local_file(path)).items() if not name.startswith("__")}
-            return {name: one for name, one in found.items() if hasattr(one, "dtype") and one.dtype.kind in "fiubU"}
+            return read_matlab(path, local_file(path))
         loaded = np.load(local_file(path), allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {path.stem: loaded}
@@ -109,11 +111,7 @@ def _load(path: Path) -> dict[str, Any]:
             return {name: loaded[name] for name in loaded.files}
     except DataError:
         raise
-    except NotImplementedError:
-        raise DataError(
-            "the file is a MATLAB 7.3 file (HDF5)", path=path, hint="save it with save(..., '-v7') in MATLAB"
-        ) from None
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if "allow_pickle" in str(error):
             raise DataError(
                 "the file contains Python objects, which are never loaded",
