@@ -32,8 +32,10 @@ __all__ = ["ArrayFeatures", "ArrayTable"]
 
 BLOCK_ROWS = 2**16
 # What a damaged file is to NumPy, whose header is a Python literal.
-DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError)
-DAMAGED += (NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError)
+DAMAGED = (
+    *(OSError, ValueError, KeyError, EOFError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError),
+    *(NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+)
 MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
 IDS = ("ids", "id", "node_ids", "nodes")
 USUAL_NAMES = {

@@ -89,7 +89,7 @@ def convert(source: str, target: str, expansion: str) -> int:
             arrays |= {f"{number}.{part}": values for part, values in parts.items()}
         else:
             arrays[f"{number}.dense"] = one
-    np.savez(target, names=np.array(names, dtype=str), **arrays)  # type: ignore[arg-type]
+    np.savez(target, names=np.array(names, dtype=str), **arrays)
     return 0
 
 
