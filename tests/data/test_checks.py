@@ -134,7 +134,7 @@ def test_the_number_of_nodes_cannot_be_inferred():
 
 def test_rows_without_ids_and_a_networkx_graph_in_another_order():
     nx = pytest.importorskip("networkx")
-    X, y = np.eye(3), ["x", "y", None]
+    X, y = np.eye(3), ["a", "b", None]
     graph = nx.Graph([(2, 0), (0, 1)])  # nodes in the order 2, 0, 1
     with pytest.raises(DataError, match="ambiguous which row belongs to which node: the first node of the graph is 2"):
         check_fit(X, y, graph)
@@ -146,4 +146,4 @@ def test_rows_without_ids_and_a_networkx_graph_in_another_order():
     assert check_fit(X, y, ordered).node_ids.tolist() == [0, 1, 2]
     named = nx.Graph([("b", "a"), ("a", "c")])  # no row number: the order of the nodes
     assert check_fit(X, y, named).node_ids.tolist() == ["b", "a", "c"]
-    assert check_fit(None, {2: "x", 1: "y"}, graph, uses_features="never").y.tolist() == [0, -1, 1]
+    assert check_fit(None, {2: 0, 1: 1}, graph, uses_features="never").y.tolist() == [0, -1, 1]

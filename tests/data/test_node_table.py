@@ -123,8 +123,7 @@ def test_a_model_takes_raw_rows(people, follows, tmp_path):
 def test_a_damaged_preparation_is_named(people, follows, tmp_path):
     pl.Feat().fit(pl.read_dataset(follows, nodes=people, label_column="role")).save(tmp_path / "model")
     document = tmp_path / "model/model.json"
-    content = unseal(document.read_bytes())
-    changed = json.loads(json.dumps(content).replace('"median"', '"medium"'))
+    changed = json.loads(json.dumps(unseal(document.read_bytes())).replace('"median"', '"medium"'))
     document.write_bytes(seal(changed, indent=1))
     with pytest.raises(DataError, match="the model is damaged: its preparation of columns cannot be read"):
         pl.load(tmp_path / "model")

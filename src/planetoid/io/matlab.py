@@ -78,7 +78,8 @@ def convert(source: str, target: str, expansion: str) -> int:
     except Exception as error:  # whatever the parser stumbles over
         print(" ".join(str(error).split())[:300])  # noqa: T201 - for the parent
         return FAILED
-    names, arrays = [], {}
+    names: list[str] = []
+    arrays: dict[str, Any] = {}
     for name, one in found.items():
         if name.startswith("__") or not hasattr(one, "dtype") or one.dtype.kind not in KINDS:
             continue

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from planetoid.io.limits import LINE_BYTES
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["JoinedLines"]
+__all__ = ["JoinedLines", "joined_blocks"]
 
 MOST_LINES = 1000  # of one cell; beyond, a quote was probably never closed
-PIECE = 2**20  # bytes that are looked at together; without a quote among them, they are passed on
 
 
 class JoinedLines(io.RawIOBase):
@@ -25,35 +26,57 @@ class JoinedLines(io.RawIOBase):
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._ready = memoryview(b"")
+        self._ready = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if not self._ready:
-            self._ready = self._next_piece()
+            self._ready = self._record()
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
         return size
 
-    def _next_piece(self) -> memoryview:
-        piece = self._file.read(PIECE)
-        if b'"' in piece:
-            piece += self._file.readline(LINE_BYTES.value + 1)  # to the end of the line
-            lines, records = io.BytesIO(piece), []
-            while line := lines.readline():
-                records.append(self._record(line, lines) if line.count(b'"') % 2 else line)
-            piece = b"".join(records)
-        return memoryview(piece)
-
-    def _record(self, first: bytes, rest: BinaryIO) -> bytes:
-        """Return a line together with those that its quotes reach to."""
-        lines, is_open = [first], 1
+    def _record(self) -> bytes:
+        """Return the next line, together with those that its quotes reach to."""
+        lines = [self._file.readline()]
+        is_open = lines[0].count(b'"') % 2
         while is_open and lines[-1] and len(lines) < MOST_LINES:
-            lines.append(rest.readline() or self._file.readline(LINE_BYTES.value + 1))
+            lines.append(self._file.readline())
             is_open ^= lines[-1].count(b'"') % 2
-        if is_open:
+        if is_open or len(lines) == 1:
             return b"".join(lines)
         return b" ".join(line.rstrip(b"\r\n") for line in lines) + b"\n" * len(lines)
+
+
+def joined_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield blocks of whole lines as :class:`JoinedLines` would; a block without line breaks in cells as it is.
+
+    >>> list(joined_blocks([b'a,one\n', b'b,"two\n', b'three"\nc,four\n']))
+    [b'a,one\n', b'b,"two three"\n\nc,four\n']
+    """
+    pending = b""
+    for block in blocks:
+        lines, pending = pending + block, b""
+        if b'"' in lines:
+            ends, is_open = _line_ends(lines)
+            if is_open.any():
+                closed = np.flatnonzero(~is_open)
+                cut = int(ends[closed[-1]]) + 1 if len(closed) else 0
+                if len(ends) - 1 - (closed[-1] if len(closed) else -1) < MOST_LINES:
+                    lines, pending = lines[:cut], lines[cut:]
+                lines = JoinedLines(io.BytesIO(lines)).read()
+        if lines:
+            yield lines
+    if pending:
+        yield JoinedLines(io.BytesIO(pending)).read()
+
+
+def _line_ends(lines: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the positions of all line breaks, and whether a quote is open there."""
+    content = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(content == ord("\n"))
+    quotes = np.flatnonzero(content == ord('"'))
+    return ends, np.searchsorted(quotes, ends) % 2 == 1

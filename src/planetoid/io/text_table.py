@@ -38,8 +38,7 @@ class TextTable(Table):
 
     def __init__(self, path: Path, options: TableOptions) -> None:
         super().__init__(path)
-        # Edges have no text, and may be many.
-        self._joined = options.content != "edges"
+        self._joined = options.content != "edges"  # which have no text
         self.dialect = detect_dialect(path, options.header, options.separator, joined=self._joined)
         if not self.dialect.sample:
             raise DataError(
@@ -57,8 +56,7 @@ class TextTable(Table):
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         first_row = 0
-        joined = {"joined": True} if self._joined else {}
-        for block in line_blocks(self.path, self.dialect.skip, **joined):
+        for block in line_blocks(self.path, self.dialect.skip, joined=self._joined):
             if not block.strip(self._blank.encode()):
                 continue
             table = self._parse(block, texts, numbers)
