@@ -306,10 +306,49 @@ def reliability() -> str:
             f"{together['reads']:,}",
             "all whole",
         ],
+        *_fuzzed(),
         ["checksums and syncs, of a fit of Cora", f"{cost['cost']:.1%}", f"of {cost['fit_seconds']:.1f} s"],
         ["a checkpoint every second, of a fit of Cora", f"{cost['checkpoint_cost']:.1%}", "with all that it writes"],
     ]
     return _table(["measured", "number", "result"], rows)
+
+
+def _fuzzed() -> list[list[str]]:
+    path = RESULTS / "fuzz.json"
+    if not path.exists():
+        return []
+    targets = _read(path)["targets"].values()
+    inputs, findings = (sum(one[name] for one in targets) for name in ("inputs", "findings"))
+    return [[f"fuzzed inputs, {len(targets)} targets", f"{inputs:,}", f"{findings} findings"]]
+
+
+def reports() -> str:
+    """Return how long reports take, beside the fit of the same model."""
+    rows = [
+        [
+            f"{row['points']:,}",
+            f"`{row['method']}`",
+            f"{row['seconds']:.1f}",
+            f"{row['processor_seconds']:.1f}",
+            f"{row['fit_processor_seconds']:.1f}",
+            f"{row['ratio_to_fit']:.2f}",
+        ]
+        for row in _read(RESULTS / "report.json")["reports"].values()
+        if "method" in row
+    ]
+    heads = ["nodes", "model", "seconds", "processor seconds", "of the fit", "ratio"]
+    return _table(heads, rows)
+
+
+def wide_tables() -> str:
+    """Return how long wide Parquet tables take to read, beside pyarrow."""
+    rows = []
+    for entry in _read(RESULTS / "wide_tables.json")["tables"]:
+        seconds, ratios = entry["seconds"], entry["ratios"]
+        size = f"{entry['rows']:,} x {entry['columns']:,}"
+        ours = (f"{seconds[name]:.2f} ({ratios[name]:.2f})" for name in ("features", "nodes"))
+        rows.append([size, f"{seconds['pyarrow and CSR']:.2f}", *ours])
+    return _table(["rows and columns", "pyarrow and CSR", "`--features` (ratio)", "`--nodes` (ratio)"], rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -327,10 +366,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "prediction_sets": prediction_sets,
     "propagation": propagation,
     "reliability": reliability,
+    "reports": reports,
     "reproduced": reproduced,
     "robustness": robustness,
     "skipgram": skipgram,
     "table3": table3,
+    "wide_tables": wide_tables,
 }
 
 
