@@ -3,8 +3,8 @@
 Needs atheris. Each target runs in a process of its own, because a segmentation fault ends it. A finding is an exception
 that is no ``PlanetoidError``, a crash, an input that takes more than 10 seconds, or more than 2 GB of memory; it is
 written to ``build/fuzz/findings/TARGET``, and new inputs that reach new code to ``build/fuzz/corpus/TARGET``, from
-where the next run goes on. ``build/fuzz/summary.json`` has the number of inputs and findings of each target. Ends with 1
-if there is a finding.
+where the next run goes on. ``build/fuzz/summary.json`` has the number of inputs and findings of each target. Ends with
+1 if there is a finding.
 """
 
 from __future__ import annotations
