@@ -1,7 +1,7 @@
 """All measurements of reliability, in a file: ``python -m tests.reliability benchmarks/results/reliability.json``.
 
-Takes about half an hour of processor time. Every part is written down when it is done, and the same command goes on with
-those that are missing; remove the file to begin anew. ``scripts/update_docs.py`` writes the figures into
+Takes about half an hour of processor time. Every part is written down when it is done, and the same command goes on
+with those that are missing; remove the file to begin anew. ``scripts/update_docs.py`` writes the figures into
 ``docs/reliability.md``.
 """
 
