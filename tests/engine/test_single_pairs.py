@@ -1,5 +1,7 @@
 """Training on one pair per walk: the steps that Algorithm 2 prints, on the pairs that Algorithm 1 prints."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -56,7 +58,7 @@ def test_training_in_pieces_is_training_at_once(sampler):
     tables = [new_tables(), new_tables()]
     for (e, w), bounds in zip(tables, [(0, 7), (0, 2, 3, 7)], strict=True):
         skipgram = SkipGram(sampler, e, w, batch_size=10)
-        for first, last in zip(bounds, bounds[1:], strict=False):
+        for first, last in pairwise(bounds):
             skipgram.train(first, last, 7)
     np.testing.assert_array_equal(tables[0], tables[1])
 

@@ -180,9 +180,7 @@ def test_tables_can_take_their_label_pairs_first():
     e, w = (numbers(40, DIMENSION, seed=seed).detach().float().contiguous() for seed in (1, 2))
     samplers = [ContextSampler(graph, pl.Contexts(r1=0.5, r2=r2, q=4, d=3), y) for r2 in (1.0, 0.7, 0.0)]
     walks, joint, labels = (SkipGram(sampler, e.numpy(), w.numpy()) for sampler in samplers)
-    loss = TableContextLoss(
-        walks, joint, w, pretrain=10 * walks.n_slots / 40, walks=20, labels=labels, label_share=0.3
-    )
+    loss = TableContextLoss(walks, joint, w, pretrain=10 * walks.n_slots / 40, walks=20, labels=labels, label_share=0.3)
     assert (loss.n_pretrain, loss.n_on_labels) == (10, 3)
     before = e.clone()
     expected, calls = [], []
@@ -200,9 +198,7 @@ def test_tables_can_take_their_label_pairs_first():
 
 def test_an_encoder_can_take_its_label_pairs_first():
     graph, y = pl.Graph.from_edges(range(ROWS), [1, 2, 3, 4, 5, 0]), np.array([0, 1, 0, 1, -1, -1])
-    joint, walks, labels = (
-        ContextSampler(graph, pl.Contexts(r1=0.5, r2=r2, q=4, d=3), y) for r2 in (0.5, 1.0, 0.0)
-    )
+    joint, walks, labels = (ContextSampler(graph, pl.Contexts(r1=0.5, r2=r2, q=4, d=3), y) for r2 in (0.5, 1.0, 0.0))
     network, w = new_network(), torch.nn.Parameter(numbers(ROWS, DIMENSION))
     loss = EncoderContextLoss(
         joint,

@@ -179,8 +179,8 @@ class SkipGram(BaseSkipGram[Table]):
     Notes
     -----
     A step adds the gradient of a whole batch of walks at once. Where the gradient of one pair would change its score by
-    more than 1 through either table, it is cut to that, which keeps large learning rates from diverging. Steps on single
-    pairs are plain SGD as printed: nothing is cut, and one thread takes them.
+    more than 1 through either table, it is cut to that, which keeps large learning rates from diverging. Steps on
+    single pairs are plain SGD as printed: nothing is cut, and one thread takes them.
     """
 
     def train(self, first: int, last: int, total: int) -> float:
