@@ -118,7 +118,7 @@ PRINTED_STARTS: dict[str, tuple[Start, ...]] = {
 
 # For the inductive model where pre-training takes long; and for NELL, whose hundred classes need a weak penalty.
 SHORT_PRETRAINING: SearchSpace = {
-    "training__pretrain": Float(1.0, 3.0),
+    "training__pretrain": Float(1.0, 5.0),
     "dimension": Categorical((128,)),
     "training__steps": Int(50, 250),
 }
@@ -126,24 +126,24 @@ NELL_SPACE: dict[str, SearchSpace] = {
     "planetoid-g": {
         "training__weight_decay": Float(1e-6, 1e-3),
         "training__pretrain": Float(5.0, 20.0),
-        "network__dropout": Categorical((0.0,)),
+        "network__dropout": Categorical((0.0, 0.5)),
         "training__learning_rate": Float(0.02, 0.2),
         "training__embedding_learning_rate": Float(0.001, 0.5),
         "training__T2": Categorical((0.1, 5.0, 20.0)),
-        "contexts__r2": Categorical((1.0,)),
+        "contexts__r2": Categorical((1.0, "auto")),
     },
     "planetoid-i": {
         "training__weight_decay": Float(1e-6, 1e-3),
         "training__pretrain": Float(2.0, 5.0),
         "dimension": Categorical((128,)),
         "training__context_learning_rate": Float(0.01, 0.05),
-        "training__T2": Categorical((0.0, 0.02)),
-        "encoder__activation": Categorical(("linear", "tanh")),
-        "training__N2": Categorical((200,)),
+        "training__T2": Categorical((0.02, 0.1, 0.5)),
+        "encoder__activation": Categorical(("linear", "tanh", "relu")),
+        "training__N2": Categorical((50, 200)),
     },
     "graphemb": {"pretrain": Float(5.0, 20.0), "C": Float(10.0, 10000.0)},
-    "semiemb": {"weight_decay": Float(1e-7, 1e-4)},
-    "manireg": {"ambient": Float(1e-7, 1e-4)},
+    "semiemb": {"weight_decay": Float(1e-7, 1e-3)},
+    "manireg": {"ambient": Float(1e-7, 0.02)},
 }
 
 # Of the ablation: what the three forms share, and what only joint training and only label contexts have.
@@ -174,7 +174,7 @@ JOINT: dict[str, SearchSpace] = {
     },
 }
 JOINT["planetoid-g"] = JOINT["planetoid-t"]
-LABELS: SearchSpace = {"contexts__r2": Categorical(SHARES), "contexts__labels_first": Categorical((False, True))}
+LABELS: SearchSpace = {"contexts__r2": Categorical((*SHARES, "auto")), "contexts__labels_first": Categorical((False, True))}
 SMOOTH: SearchSpace = {"training__weight_decay": Float(1e-6, 1e-3)}  # of the classifier on NELL
 
 
@@ -242,7 +242,7 @@ def _ablation(dataset: str) -> Iterator[tuple]:
     for method in MODELS:
         shared = dict(SHARED[method]) | (SMOOTH if dataset in NELL else {})
         if dataset not in ("cora", "citeseer") and method == "planetoid-i":
-            shared["training__pretrain"] = Float(1.0, 3.0)
+            shared["training__pretrain"] = Float(1.0, 5.0)
         spaces = {"two-stage": {}, "joint-walks": JOINT[method], "joint-labels": {**JOINT[method], **LABELS}}
         for family, own in spaces.items():
             yield family, method, VARIANTS[family], {**shared, **own}

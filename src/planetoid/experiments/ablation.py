@@ -17,7 +17,7 @@ import numpy as np
 from planetoid.evaluation import Protocol
 from planetoid.experiments.cells import Cell, RowLabels, preset_parameters
 from planetoid.experiments.render import CellResult, markdown_row
-from planetoid.experiments.tables import TEST_NODES, display_name
+from planetoid.experiments.tables import TEST_NODES, Setting, display_name
 from planetoid.search_space import Plain
 
 __all__ = ["VARIANTS", "Difference", "ablation", "differences_markdown", "paired_differences"]
@@ -61,7 +61,7 @@ def _cell(section: str, dataset: str, method: str, variant: str) -> Cell:
         protocol = Protocol("random") if rate is None else Protocol("rate", rate=rate, n_val=0)
     searched = preset_parameters(variant, dataset, method)
     fixed = {} if method == "graphemb" else VARIANTS[variant]
-    test_nodes = "unseen" if method == "planetoid-i" else "transductive"
+    test_nodes: Setting = "unseen" if method == "planetoid-i" else "transductive"
     return Cell(
         table="ablation",
         section=section,
