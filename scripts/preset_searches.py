@@ -76,7 +76,7 @@ PRINTED_START: Start = {
     "training__T2": 5,
     "training__learning_rate": 0.3,
     "training__embedding_learning_rate": 0.3,
-    "training__context_learning_rate": 0.03,
+    "training__context_learning_rate": 0.05,
     "training__joint_learning_rate": 0.02,
     "training__steps": 200,
     "training__pretrain": 400.0,
@@ -113,7 +113,7 @@ PRINTED_STARTS: dict[str, tuple[Start, ...]] = {
     "planetoid-t": (PRINTED_START, {**PRINTED_START, "contexts__r2": 0.999, "training__T2": 20}),
     "planetoid-g": (PRINTED_START, {**PRINTED_START, "contexts__r2": 0.999, "training__T2": 20}),
     "planetoid-i": (ENCODER_START, {**ENCODER_START, "contexts__r2": 0.999}),
-    "graphemb": ({"pretrain": 400.0, "context_learning_rate": 0.03},),
+    "graphemb": ({"pretrain": 400.0, "context_learning_rate": 0.05},),
 }
 
 # For the inductive model where pre-training takes long; and for NELL, whose hundred classes need a weak penalty.
