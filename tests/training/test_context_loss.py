@@ -219,3 +219,29 @@ def test_an_encoder_can_take_its_label_pairs_first():
     for number, sampler in expected.items():
         np.testing.assert_array_equal(loss.draw(number).pairs.c, sampler.draw_walks(8, 8 * number).c)
     assert loss.draw(3).pairs.i.max() < 4
+
+
+def test_a_batch_of_single_pairs_has_about_n2_pairs_of_nodes_with_features():
+    """Every second node of a ring has features: 20 pairs take 40 walks, of which those with features are kept."""
+    graph, has_features = pl.Graph.from_edges(range(40), [*range(1, 40), 0]), np.arange(40) % 2 == 0
+    contexts = pl.Contexts(r1=0.5, r2=1.0, q=4, d=3, self_pairs=True, single_pairs=True)
+    network, w = new_network(), torch.nn.Parameter(numbers(40, DIMENSION))
+    loss = EncoderContextLoss(
+        ContextSampler(graph, contexts),
+        FeatureRows(np.ones((40, FEATURES))),
+        has_features,
+        network.encode,
+        w,
+        NamedOptimizer("sgd", (network.encoder.parameters(), 0.1)),
+        NamedOptimizer("sgd", ([w], 0.1)),
+        n_pretrain=0,
+        walks=20,
+        random=StepRandom(0),
+    )
+    assert abs(loss.walks - 40) <= 3
+    assert loss.pairs_per_step == 20
+    pairs = loss.draw(3).pairs
+    assert 10 <= len(pairs.i) <= 30
+    assert has_features[pairs.i].all()
+    drawn = loss.sampler.draw(loss.walks, 3 * loss.walks)
+    np.testing.assert_array_equal(pairs.c, drawn.c[has_features[drawn.i]])

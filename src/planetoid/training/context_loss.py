@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EncoderContextLoss", "PairBatch", "TableContextLoss"]
 
+PROBED = 2**12  # pairs that tell how many have an i with features
 Indices = npt.NDArray[np.int64]
 AnySkipGram: TypeAlias = SkipGram | DeviceSkipGram
 
@@ -133,7 +134,8 @@ class EncoderContextLoss(Loss):
     n_pretrain : int
         Pre-training steps.
     walks : int
-        N2, walks per step.
+        N2, walks per step. Where each walk yields a single pair, so many more walks are drawn that about N2 of their
+        pairs have an i with features.
     random : StepRandom
     pretraining : ContextSampler, optional
         Of pre-training, if it is another one.
@@ -167,8 +169,11 @@ class EncoderContextLoss(Loss):
         self.encode, self.w, self.random = encode, w, random
         self.encoder_optimizer, self.context_optimizer = encoder_optimizer, context_optimizer
         self.n_pretrain, self.walks = n_pretrain, walks
-        per_walk = 1 if sampler.contexts.single_pairs else sampler.pairs_per_walk
-        self.pairs_per_batch = self.pairs_per_step = float(walks * per_walk)
+        self.pairs_per_batch = self.pairs_per_step = float(walks * sampler.pairs_per_walk)
+        if sampler.contexts.single_pairs:
+            self.pairs_per_batch = self.pairs_per_step = float(walks)
+            share = float(has_features[sampler.draw(PROBED).i].mean())
+            self.walks = int(np.ceil(walks / max(share, 1 / PROBED)))
 
     def pretrain(self, first: int, last: int) -> float:
         return sum(self._own_step(number) for number in range(first, last)) / max(1, last - first)
