@@ -71,3 +71,13 @@ def test_table_4_tells_memory_and_time(tmp_path, monkeypatch):
     text, _ = reproduce.reproduce_part("table4", runs=1, jobs=1, out=tmp_path)
     assert re.search(r"The largest process had \d+\.\d GB, data included; the longest fit took \d+ s", text)
     assert "Nothing was tuned on the lists" in text
+
+
+def test_a_data_set_alone_adds_to_a_table(tmp_path, monkeypatch):
+    """Runs are executed for that data set only; cells that are finished are shown."""
+    cells = [make_cell(), make_cell(dataset="citeseer")]  # of which the second could not be loaded here
+    monkeypatch.setattr(reproduce, "table3", lambda: cells)
+    _, shown = reproduce.reproduce_part("table3", runs=2, jobs=1, out=tmp_path, datasets=["cora-bundled"])
+    assert [entry.cell.dataset for entry in shown] == ["cora-bundled"]
+    with pytest.raises(ParameterError, match="table3 has no data set 'cora'; choose from cora-bundled, citeseer"):
+        reproduce.reproduce_part("table3", runs=2, jobs=1, out=tmp_path, datasets=["cora"])

@@ -28,6 +28,10 @@ def reproduce(
         bool, typer.Option("--quick", help="Use small budgets that take minutes and only show that everything runs.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Table 4 at the size of DIEL instead of a tenth of it.")] = False,
+    data: Annotated[
+        list[str] | None,
+        typer.Option("--data", metavar="NAME", help="Only run this data set of a table; can be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of tables.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Suppress messages and the progress bar.")] = False,
 ) -> None:
@@ -60,6 +64,7 @@ def reproduce(
             out=folder,
             quick=quick,
             lists=lists,
+            datasets=data or (),
             verbose=not quiet,
         )
         print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,9 +76,20 @@ def check_part(part: str) -> None:
 
 
 def reproduce_part(
-    part: str, *, runs: int, jobs: int, out: Path, quick: bool = False, lists: str = "0.1", verbose: int = 0
+    part: str,
+    *,
+    runs: int,
+    jobs: int,
+    out: Path,
+    quick: bool = False,
+    lists: str = "0.1",
+    datasets: Collection[str] = (),
+    verbose: int = 0,
 ) -> tuple[str, list[CellResult]]:
-    """Produce one table or the figure, resuming from finished runs; return its Markdown and its cells."""
+    """Produce one table or the figure, resuming from finished runs; return its Markdown and its cells.
+
+    With ``datasets`` only runs on these are executed; the table shows all cells that are finished.
+    """
     check_part(part)
     started = time.perf_counter()
     if part == "table2":
@@ -88,7 +99,8 @@ def reproduce_part(
         content = _figure(out, quick, verbose)
     else:
         cells = _cells(part, lists)
-        content = _table(part, [quick_cell(cell) for cell in cells] if quick else cells, runs, jobs, out, verbose)
+        cells = [quick_cell(cell) for cell in cells] if quick else cells
+        content = _table(part, _run(part, cells, runs, jobs, out, datasets, verbose))
     seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
     header = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": package_versions()}
     record = {**header, **content.record, "seconds": seconds}
@@ -103,8 +115,7 @@ def _cells(part: str, lists: str) -> list[Cell]:
     return {"table3": table3, "table5": table5, "ablation": ablation}[part]() if part != "table4" else table4(lists)
 
 
-def _table(part: str, cells: Sequence[Cell], runs: int, jobs: int, out: Path, verbose: int) -> _Part:
-    finished = _run(part, cells, runs, jobs, out, verbose)
+def _table(part: str, finished: list[CellResult]) -> _Part:
     sections = by_section(finished)
     record: dict[str, Any] = {"cells": as_record(finished)}
     if part == "ablation":
@@ -127,9 +138,15 @@ def _memory(entries: Sequence[CellResult]) -> str:
     return f"The largest process had {gigabytes:.1f} GB, data included; the longest fit took {seconds:.0f} s."
 
 
-def _run(part: str, cells: Sequence[Cell], runs: int, jobs: int, out: Path, verbose: int) -> list[CellResult]:
+def _run(
+    part: str, cells: Sequence[Cell], runs: int, jobs: int, out: Path, datasets: Collection[str], verbose: int
+) -> list[CellResult]:
     store = RunStore(out / "runs" / f"{part}.jsonl")
-    tasks = [task for cell in cells for task in cell.tasks(runs)]
+    unknown = set(datasets) - {cell.dataset for cell in cells}
+    if unknown:
+        known = ", ".join(dict.fromkeys(cell.dataset for cell in cells))
+        raise ParameterError(f"{part} has no data set {min(unknown)!r}", hint=f"choose from {known}")
+    tasks = [task for cell in cells if not datasets or cell.dataset in datasets for task in cell.tasks(runs)]
     missing = store.missing(tasks)
     # By data set and seed, so that workers load each data set once; the longest first would need their times.
     missing.sort(key=lambda task: (task.dataset, task.seed if part == "table4" else 0, task.method))
