@@ -20,6 +20,7 @@ from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import FeaturesLike
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import Answer, Question
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
@@ -27,6 +28,7 @@ from planetoid.labels import some_of_each_class
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
 from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
+from planetoid.models.context_reasons import ContextInputs, context_weights, explain_new_row, explain_node
 from planetoid.models.inputs import Inputs
 from planetoid.models.student import Student
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
@@ -98,6 +100,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         What predictions are made from.
     reliability_ : dict
         How reliable each view was found to be, if there was a choice.
+    opinions_ : float32 array of shape (n_nodes, n_classes)
+        What the teacher and the other views add to the log-probabilities of the network.
     history_ : list of dict
         One record per evaluation.
 
@@ -143,6 +147,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     embedding_: npt.NDArray[np.float32]
     history_: list[Record]
     view_: str
+    opinions_: npt.NDArray[np.float32]
     reliability_: dict[str, float]
 
     def __init__(
@@ -321,7 +326,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         fits = (scores[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean()
         weight = np.float32(TEACHER_WEIGHT if fits >= teacher.accuracy else TEACHER_KNOWS_BETTER)
         opinion = weight * np.log(np.maximum(teacher.probabilities, np.float32(1e-12)))
-        return np.asarray(scores + opinion + teacher.second_opinions)
+        self.opinions_ = np.asarray(opinion + teacher.second_opinions, dtype=np.float32)
+        return np.asarray(scores + self.opinions_)
 
     def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
         return np.asarray(softmax(self._pooled(data, x, teacher), axis=1))
@@ -454,6 +460,26 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             same, at = self._student.known_rows(x)
             embedded[same] = self.embedding_[self._student.nodes[at]]
         return embedded
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            assert self._student is not None  # there would be no prediction
+            return explain_new_row(self._student, self._inputs.scaled(question.known_row()), question.contrast)
+        length = int(self.neighbourhood.length) if self._restart < 1 else 0
+        importance = self._importance(self._adjacency)
+        inputs = ContextInputs(
+            weights=context_weights(self._adjacency, importance, self._restart, length, question.row),
+            projected=self._projected,
+            x=self._explained_features(question.data),
+            opinions=getattr(self, "opinions_", None),
+        )
+        return explain_node(question, question.row, inputs, self._layers, self.embedding_)
+
+    def _explained_features(self, data: Dataset | None) -> sparse.csr_array | None:
+        """Return the inputs of the network, unless they are the coordinates of an embedding of the graph."""
+        if self.view_ == "graph" or data is None or data.X is None:
+            return None
+        return sparse.csr_array(self._inputs.scaled(data.X))
 
     # ---- save and resume ------------------------------------------------------
 
