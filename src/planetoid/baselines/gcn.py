@@ -161,16 +161,16 @@ class GCN(EmbeddingMixin, GraphClassifier):
         columns = np.asarray(inputs.sum(axis=0)).ravel()
         present = np.flatnonzero(columns)
         parts = [
-            self._label_reasons(question, A),
+            self._label_reasons(question, question.row, A),
             Contributions("neighbours", around, np.asarray(inputs.sum(axis=1)).ravel(), meaning, 0.0),
             Contributions("features", present, columns[present], "value, near the node, times the gradient", 0.0),
         ]
         return Answer(float(columns.sum()), LOG_ODDS, parts)
 
-    def _label_reasons(self, question: Question, A: sparse.csr_array) -> Contributions:
+    def _label_reasons(self, question: Question, row: int, A: sparse.csr_array) -> Contributions:
         data = question.known_data()
         rows = data.labelled
-        hidden = (A[np.append(rows, question.row)] @ self.embedding_).astype(np.float64)
+        hidden = (A[np.append(rows, row)] @ self.embedding_).astype(np.float64)
         probabilities = softmax(hidden[:-1] @ self.W2_, axis=1)
         return by_label_gradient(data, rows, hidden[:-1] @ hidden[-1], probabilities, question.contrast)
 

@@ -158,7 +158,7 @@ class PoissonLearning(Propagation):
 
         def start(row: int) -> Matrix:
             own = (components == components[row]) * volume
-            found = -own / own.sum()
+            found = np.asarray(-own / own.sum())
             found[row] += 1.0
             return found
 

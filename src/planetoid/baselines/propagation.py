@@ -20,8 +20,8 @@ from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
 __all__ = [
     "Propagation",
-    "class_mass_weights",
     "class_mass_normalized",
+    "class_mass_weights",
     "filled",
     "reached",
 ]
@@ -143,7 +143,7 @@ def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64])
 def class_mass_weights(scores: Probabilities, prior: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the factor of each class that makes the sums of the columns proportional to ``prior``."""
     mass = scores.sum(axis=0, dtype=np.float64)
-    return np.divide(prior, mass, out=np.zeros_like(prior), where=mass > 0)
+    return np.asarray(np.divide(prior, mass, out=np.zeros_like(prior), where=mass > 0))
 
 
 def filled(scores: Probabilities, data: Dataset) -> Probabilities:

@@ -147,9 +147,7 @@ def predict(network: SmoothNetwork, features: FeatureRows) -> npt.NDArray[np.flo
     )
 
 
-def label_reasons(
-    network: SmoothNetwork, labelled: FeatureRows, row: FeatureRows, question: Question
-) -> Contributions:
+def label_reasons(network: SmoothNetwork, labelled: FeatureRows, row: FeatureRows, question: Question) -> Contributions:
     """Return what labelled nodes, whose features are ``labelled``, add to the score of a row through the last layer."""
     data = question.known_data()
 

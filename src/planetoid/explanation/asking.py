@@ -37,9 +37,10 @@ def ask(
         raise DataError("pass either a node (one of the fitted ones) or X (one new row)")
     known = model._fitted_data() if data is None else _checked(model, data)
     if X is None:
-        row: int | None = model.node_ids_.row(node)
-        probabilities = model.label_distributions_[row]
-        x = None if known is None or known.X is None else known.X[[row]]
+        fitted_row = model.node_ids_.row(node)
+        row: int | None = fitted_row
+        probabilities = model.label_distributions_[fitted_row]
+        x = None if known is None or known.X is None else known.X[[fitted_row]]
     else:
         row, x = None, model._check_row(X)
         probabilities = model.predict_proba(X)[0]

@@ -275,12 +275,13 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
 
     def _label_reasons(self, question: Question) -> list[Contributions]:
         """Return what labels add through the output layer; rows without features are not learned from."""
-        if question.data is None or question.data.X is None:
+        data = question.data
+        if data is None or data.X is None:
             return []
         from planetoid.training.batches import FeatureRows
         from planetoid.training.head_reasons import HeadInputs, output_products
 
-        data, device = question.data, next(self.network_.parameters()).device
+        device = next(self.network_.parameters()).device
         rows = data.labelled[data.has_features[data.labelled]]
 
         def inputs(X: Features) -> HeadInputs:

@@ -27,8 +27,8 @@ from planetoid.io.model_files import Tensors
 from planetoid.labels import some_of_each_class
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
-from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
 from planetoid.models.context_reasons import ContextInputs, context_weights, explain_new_row, explain_node
+from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
 from planetoid.models.inputs import Inputs
 from planetoid.models.student import Student
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
