@@ -66,7 +66,7 @@ class Question(NamedTuple):
         if self.data is None:
             raise DataError(
                 f"{self.method} explains a node by the data that it was fitted on, which this model does not hold",
-                fix=Fix("data", purpose="to pass the Dataset of the fit"),
+                fix=Fix("data", purpose="as they were when it was fitted"),
             )
         return self.data
 
