@@ -53,7 +53,7 @@ def test_files_stand_in_for_data_that_was_not_saved(files, done, refused, tmp_pa
     assert found["score"] == pytest.approx(expected.score, rel=1e-4)
     assert [group["total"] for group in found["groups"]] == pytest.approx([g.total for g in expected.groups], rel=1e-3)
     line = refused("explain", model, "paper_17", "--edges", files.edges)
-    assert "requires features" in line
+    assert "the files have 228 nodes, not the 240 that the model was fitted on" in line
 
 
 def test_the_default_method_needs_no_torch(files, done, imported, tmp_path):  # noqa: F811

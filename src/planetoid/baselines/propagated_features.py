@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import scale_rows
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.explanation.contributions import (
     LOG_ODDS,
@@ -27,6 +27,7 @@ from planetoid.explanation.contributions import (
     by_weight,
     two_class_weights,
 )
+from planetoid.explanation.memory import remember
 from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
@@ -135,10 +136,7 @@ class PropagatedFeatures(GraphClassifier):
         self.calibrate = calibrate
 
     def _fit(self, data: Dataset) -> Probabilities:
-        assert data.X is not None
-        X = scale_rows(data.X, self.row_normalize)
-        filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
-        rows = filter_.rows(X, data.labelled).astype(np.float64)
+        X, filter_, rows = self._propagated(data)
         self._fit_softmax(rows, data.y[data.labelled])
         some = np.searchsorted(data.labelled, labels_to_leave_out(data))
         self._left_out = products(rows[some]), rows[some] @ self.coef_.T + self.intercept_
@@ -147,13 +145,19 @@ class PropagatedFeatures(GraphClassifier):
             scores = np.hstack([np.zeros_like(scores), scores])
         return np.asarray(softmax(scores, axis=1))
 
+    def _propagated(self, data: Dataset) -> tuple[Rows, Filter, npt.NDArray[np.float64]]:
+        """Return scaled features, the filter, and the propagated rows of the labelled nodes."""
+        assert data.X is not None
+        X = scale_rows(data.X, self.row_normalize)
+        filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
+        return X, filter_, filter_.rows(X, data.labelled).astype(np.float64)
+
     def _explain(self, question: Question) -> Answer:
         if question.row is None:
             return super()._explain(question)
         data = question.known_data()
-        assert data.X is not None
-        X = scale_rows(data.X, self.row_normalize)
-        filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
+        key = ("propagated", self.variant, self.K, self.alpha, self.row_normalize)
+        X, filter_, rows = remember(data, key, lambda: self._propagated(data))
         share = np.zeros((data.n_nodes, 1), dtype=np.float32)
         share[question.row] = 1.0
         share = filter_(share)  # S is symmetric: a column of it is a row
@@ -164,7 +168,6 @@ class PropagatedFeatures(GraphClassifier):
         around = np.flatnonzero(share)
         neighbours = share[around, 0].astype(np.float64) * (X[around] @ weights)
         meaning = "score of the features of this node, times their share in the propagated features"
-        rows = filter_.rows(X, data.labelled).astype(np.float64)
         C = self._inverse_penalty(len(data.labelled)) / (np.mean((rows**2).sum(axis=1)) or 1.0)
         labels = by_optimality(question, data.labelled, rows, x, SoftmaxWeights(self.coef_, self.intercept_, C))
         parts = [labels, Contributions("neighbours", around, neighbours, meaning, base), features]

@@ -16,6 +16,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.explanation.contributions import Answer, Question
+from planetoid.explanation.memory import remember
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
 __all__ = [
@@ -101,7 +102,7 @@ class Propagation(GraphClassifier):
         return explain_by_labels(
             question,
             data,
-            self._equations(data),
+            remember(data, repr(self), lambda: self._equations(data)),
             self._class_weights(data),
             known=self._known(data),
             kept=self._kept_share,

@@ -48,6 +48,12 @@ def report(
     points: Annotated[
         int, typer.Option(min=1, help="Maximum number of nodes on the map; labelled nodes are always included.")
     ] = 100_000,
+    reasons: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Maximum number of nodes with reasons for their class; 0: none, which is faster for networks."
+        ),
+    ] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the map; the same seed gives the same file.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of threads for the map.")] = 1,
     force: Force = False,
@@ -84,6 +90,7 @@ def report(
         graph=None if edges is None else _read_graph(edges, saved.node_ids),
         title=title,
         max_points=points,
+        max_reasons=reasons,
         seed=seed,
         n_jobs=jobs,
         overwrite=force,
