@@ -13,14 +13,7 @@ from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
-from planetoid.explanation.contributions import (
-    LOG_ODDS,
-    Answer,
-    Contributions,
-    Question,
-    by_weight,
-    two_class_weights,
-)
+from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, linear_answer
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
@@ -96,10 +89,8 @@ class Feat(InductiveClassifier):
 
     def _explain(self, question: Question) -> Answer:
         x = scale_rows(question.known_row(), self.row_normalize)
-        weights = two_class_weights(self.solver_.coef_, 0, 1).T @ question.contrast
-        base = float(two_class_weights(self.solver_.intercept_[:, None], 0, 1)[:, 0] @ question.contrast)
-        features = by_weight(x, weights, base)
-        return Answer(base + features.values.sum(), LOG_ODDS, [features, *self._label_reasons(question)])
+        found = linear_answer(question, x, self.solver_.coef_, self.solver_.intercept_, 0, 1, LOG_ODDS)
+        return found._replace(parts=[*found.parts, *self._label_reasons(question)])
 
     def _label_reasons(self, question: Question) -> list[Contributions]:
         if question.data is None or question.data.X is None:

@@ -135,6 +135,7 @@ def linear_answer(
     intercept: npt.NDArray[np.floating[Any]],
     first: float,
     second: float,
+    quantity: str = MARGIN,
 ) -> Answer:
     """Return the answer of a method whose scores are linear in the features of a row, as scaled for it.
 
@@ -142,7 +143,7 @@ def linear_answer(
     """
     base = float(two_class_weights(intercept[:, None], first, second)[:, 0] @ question.contrast)
     features = by_weight(x, two_class_weights(weights, first, second).T @ question.contrast, base)
-    return Answer(base + float(features.values.sum()), MARGIN, [features])
+    return Answer(base + float(features.values.sum()), quantity, [features])
 
 
 def by_occlusion(row: Features, score: Callable[[Features], Vector]) -> Contributions:
