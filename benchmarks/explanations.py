@@ -8,9 +8,9 @@ The five strongest reasons for the class are removed, or five at random:
 
 - labels: of all labelled nodes; they are hidden, and the model is fitted again with the same seed;
 - features: of those of the node, or of all nodes that the method sees; set to zero, the model as it is;
-- contexts: of all nodes whose features the method sees; set to zero, the model as it is;
-- neighbours, where edges count: of those of the node, a quarter of them if they are fewer than 20, at least one; their
-  edges to the node are removed, and the model is fitted again (``IterativeClassification`` is not).
+- neighbours: of all nodes whose features the method sees, which are set to zero, the model as it is; of other methods,
+  of those with an edge to the node, which is removed, and the model is fitted again (``IterativeClassification`` is
+  not). Where there are fewer than 20, a quarter of them is removed, at least one.
 
 Fits take time, so that they are made for fewer nodes (``--refits``). No test label is used. Results:
 ``benchmarks/results/explanations.json``.
@@ -146,10 +146,9 @@ def drops(
     return score - without(best), float(np.mean(others)), float(np.mean(np.abs(others)))
 
 
-def n_removed(method: str, part: Contributions) -> int:
+def n_removed(part: Contributions) -> int:
     """Return how many reasons to remove: fewer of a node's few neighbours, so that there are others."""
-    by_edges = part.kind == "neighbours" and method not in AROUND
-    return min(TOP, max(1, len(part.at) // 4)) if by_edges else TOP
+    return min(TOP, max(1, len(part.at) // 4)) if part.kind == "neighbours" else TOP
 
 
 def measure(method: str, data: pl.Dataset, nodes: Rows, n_refits: int, kinds: list[str]) -> dict[str, object]:
@@ -177,7 +176,7 @@ def measure(method: str, data: pl.Dataset, nodes: Rows, n_refits: int, kinds: li
                 score = network_score(method, model, row, contrast, data)
             without = score_without(method, part.kind, model, row, contrast, data)
             draws = FEW_DRAWS if refit and method not in QUICK else DRAWS
-            most = n_removed(method, part)
+            most = n_removed(part)
             found.setdefault(part.kind, []).append(drops(part, most, score, without, draws, rng))
     result: dict[str, object] = {"seconds": float(np.median(seconds))}
     for kind, measured in found.items():

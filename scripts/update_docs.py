@@ -220,7 +220,7 @@ def explanations() -> str:
         for kind, entry in found[name].items():
             if kind == "seconds":
                 continue
-            ratio = entry["top"] / entry["random"] if entry["random"] > 0 else float("inf")
+            ratio = entry["ratio"]
             rows.append(
                 [
                     title,
@@ -228,17 +228,17 @@ def explanations() -> str:
                     f"{entry['top']:.3g}",
                     f"{entry['random']:.3g}",
                     "> 100x" if ratio > 100 else f"{ratio:.3g}x",
-                    f"{100 * entry['larger']:.0f} %",
+                    f"{100 * entry['larger']:.0f} % of nodes",
                     f"{1000 * found[name]['seconds']:.0f} ms",
                 ]
             )
-    heads = ["method", "removed", "top five", "five others", "ratio", "top five matter more", "time"]
+    heads = ["method", "removed", "strongest", "at random", "ratio", "larger for", "time"]
     return _table(heads, rows)
 
 
 def _removed(method: str, kind: str) -> str:
     if kind == "neighbours":
-        return "features of other nodes" if method in ("planetoid", "ssgc", "gcn") else "a quarter of the edges"
+        return "features of neighbours" if method in ("planetoid", "ssgc", "gcn") else "edges to neighbours"
     return kind
 
 

@@ -312,14 +312,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def save(
-        self, path: str | Path, *, overwrite: bool = False, extra_files: Callable[[Path], None] | None = None
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        data: bool = True,
+        extra_files: Callable[[Path], None] | None = None,
     ) -> None:
         """Write the fitted model to a folder, from which ``planetoid.load`` reads it without the graph.
 
         The folder holds ``model.json`` (class, parameters, classes, features,
         versions) and ``tensors.safetensors``, and is written atomically.
-        Labels, edges and features of the fit are part of it up to 32 MB, so that
-        a loaded model can ``explain`` its predictions.
         Parameters that JSON cannot hold (callbacks, an encoder) are not saved.
         Node ids must be integers or strings.
 
@@ -328,11 +331,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         path : str or Path
         overwrite : bool
             Replace an existing model.
+        data : bool
+            Include labels, edges and features of the fit, up to 32 MB, so that the loaded model can ``explain`` its
+            predictions.
         extra_files : callable, optional
             Called with the folder before it is renamed to ``path``, to write further files into it.
         """
         check_is_fitted(self, "label_distributions_")
         attributes, tensors = self._state()
+        fitted = self._fitted_data() if data else None
+        if fitted is not None and is_small(fitted):
+            tensors |= data_tensors(fitted)
         parameters, not_saved = {}, {}
         for name, value in self.get_params(deep=False).items():
             try:
@@ -368,9 +377,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         saved_separately = ("classes_", "node_ids_", "n_features_in_", "feature_names_in_", "preparation_")
         attributes: Document = {}
         tensors = self._tensors()
-        data = self._fitted_data()
-        if data is not None and is_small(data):
-            tensors |= data_tensors(data)
         attributes["calibration"] = self.calibration_.as_dict()
         for name, value in vars(self).items():
             if not name.endswith("_") or name in saved_separately or name in self.get_params(deep=False):

@@ -95,6 +95,14 @@ def test_label_propagation_by_hand():
     assert [(reason.name, reason.contribution) for reason in own.labels.reasons] == [("a", 1.0)]
 
 
+def test_the_label_of_an_isolated_node_is_its_own_reason():
+    graph = pl.Graph.from_edges(["a", "b"], ["b", "c"], nodes="abcd")
+    model = pl.LocalGlobalConsistency(alpha=0.75, class_mass_normalization=False)
+    found = model.fit(y={"a": "left", "c": "right", "d": "left"}, graph=graph).explain("d")
+    assert [(reason.name, reason.contribution) for reason in found.labels.reasons] == [("d", 0.25)]
+    assert found.score == 0.25
+
+
 def test_one_class_in_a_component_of_poisson_learning():
     graph = pl.Graph.from_edges("abcx", "bcdy")
     model = pl.PoissonLearning().fit(y={"a": "left", "d": "right", "x": "left"}, graph=graph)

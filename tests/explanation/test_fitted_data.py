@@ -49,6 +49,18 @@ def test_damaged_data_is_rejected():
         restored_data({**data_tensors(data), "data.indices": outside}, data.ids, data.classes)
 
 
+def test_a_model_can_be_saved_without_data(tmp_path):
+    model = pl.LabelPropagation().fit(y={"a": "x", "c": "y", "d": "x"}, graph=graph())
+    with pytest.raises(DataError, match="which this model does not hold"):
+        saved_and_loaded(model, tmp_path / "without", data=False).explain("b")
+    assert saved_and_loaded(model, tmp_path / "with").explain("b").to_dict() == model.explain("b").to_dict()
+
+
+def saved_and_loaded(model, folder, **options):
+    model.save(folder, **options)
+    return pl.load(folder)
+
+
 def test_large_data_is_not_saved(monkeypatch):
     data = pl.Dataset("d", graph(), np.zeros((4, 1000), np.float32), np.array([0, -1, 1, -1]), ["x", "y"])
     assert is_small(data)
