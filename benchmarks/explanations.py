@@ -30,11 +30,14 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.special import softmax
 
 import planetoid as pl
 from planetoid.estimator import GraphClassifier
 from planetoid.explanation.contributions import Contributions, Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
+from planetoid.models.evidence import geometric_mean
+from planetoid.models.student import class_probabilities
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "explanations.json"
@@ -88,9 +91,15 @@ def network_score(
         return float(model._explain(asked(model, row, contrast, data)).score)
     assert data.X is not None
     if method == "planetoid":
-        projected = np.asarray(model._inputs.scaled(data.X) @ model._layers.W1, np.float32)
-        hidden = model._hidden(model._adjacency, projected)[row]
-        return float((hidden @ model._layers.W2 + model._layers.b2 + model.opinions_[row]) @ contrast)
+        x = sparse.csr_array(model._inputs.scaled(data.X))
+        hidden = model._hidden(model._adjacency, np.asarray(x @ model._layers.W1, np.float32))
+        logits = hidden @ model._layers.W2 + model._layers.b2 + model.opinions_
+        raw = softmax(logits, axis=1)
+        if model._distilled is not None:
+            own = np.where(np.diff(x.indptr)[:, None] > 0, class_probabilities(model._distilled, x), np.float32(0))
+            propagated = model._propagated(model._adjacency, own, raw)
+            raw = geometric_mean(raw, propagated, model.propagation_weight_)
+        return float(np.log(np.maximum(raw[row], 1e-30)) @ contrast)
     from planetoid.data.scaling import scale_rows
 
     A = normalized_adjacency(symmetric_adjacency(data.graph))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import softmax
 from tests.explanation.conftest import CLASSES, fit, fitted
 
 import planetoid as pl
@@ -14,6 +15,8 @@ from planetoid.data.scaling import scale_rows
 from planetoid.errors import DataError
 from planetoid.explanation.contributions import Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
+from planetoid.models.evidence import geometric_mean
+from planetoid.models.student import class_probabilities
 
 OWN_ROW = ("feat", "tsvm", "manireg", "diel", "semiemb", "planetoid-i", "planetoid-t", "ica")
 AROUND = ("planetoid", "ssgc", "gcn")
@@ -48,8 +51,15 @@ def forward(method, model, data, row, contrast, X):
         A = normalized_adjacency(symmetric_adjacency(data.graph))
         hidden = np.maximum(A @ (scale_rows(X, model.row_normalize) @ model.W1_), 0)
         return (A[[row]] @ hidden @ model.W2_)[0] @ contrast
-    hidden = model._hidden(model._adjacency, np.asarray(model._inputs.scaled(X) @ model._layers.W1, np.float32))
-    return (hidden[row] @ model._layers.W2 + model._layers.b2 + model.opinions_[row]) @ contrast
+    x = sparse.csr_array(model._inputs.scaled(X))
+    hidden = model._hidden(model._adjacency, np.asarray(x @ model._layers.W1, np.float32))
+    logits = hidden @ model._layers.W2 + model._layers.b2 + model.opinions_
+    raw = softmax(logits, axis=1)
+    if model._distilled is not None:
+        own = np.where(np.diff(x.indptr)[:, None] > 0, class_probabilities(model._distilled, x), np.float32(0))
+        propagated = model._propagated(model._adjacency, own, raw)
+        raw = geometric_mean(raw, propagated, model.propagation_weight_)
+    return np.log(np.maximum(raw[row], 1e-30)) @ contrast
 
 
 def removal(method, model, data, row, contrast):

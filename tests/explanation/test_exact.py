@@ -10,9 +10,10 @@ from tests.explanation.conftest import fit, fitted
 import planetoid as pl
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.neighbourhoods import expected_contexts
-from planetoid.explanation.contributions import Question, by_occlusion
+from planetoid.explanation.contributions import Answer, Contributions, Question, by_occlusion
 from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
-from planetoid.models.context_reasons import context_weights
+from planetoid.models.context_reasons import PooledPredictions, context_weights
+from planetoid.models.planetoid import PREDICTION_RESTART
 
 PATH = pl.Graph.from_edges("abcd", "bcde")
 
@@ -194,32 +195,77 @@ def test_graph_convolution_by_finite_differences(data):
         assert (score(X) - score(less)) / 1e-6 == pytest.approx(value, abs=1e-4)
 
 
-def test_planetoid_by_finite_differences(data):
-    model = fitted("planetoid")
+def planetoid_weights(model, row, restart, described):
+    importance = model._importance(model._adjacency) * described
+    return context_weights(model._adjacency, importance, restart, int(model.neighbourhood.length), row)
+
+
+def relu_scores(rows, layers):
+    hidden = np.maximum(rows @ layers.W1.astype(np.float64) + layers.b1, 0)
+    return hidden @ layers.W2.astype(np.float64) + layers.b2
+
+
+def planetoid_score(model, X, row, contrast):
+    """The log-odds that Planetoid predicts with inputs X, by its definition."""
+    described = (X != 0).any(axis=1)
+    contexts = planetoid_weights(model, row, model._restart, np.ones(len(X)))
+    network = (relu_scores(contexts @ X, model._layers) + model.opinions_[row]) @ contrast
+    own = np.exp(relu_scores(X, model._distilled))
+    own /= own.sum(axis=1, keepdims=True)
+    mean = planetoid_weights(model, row, PREDICTION_RESTART, described) @ own
+    weight = model.propagation_weight_
+    return (1 - weight) * network + weight * np.log(mean) @ contrast
+
+
+def test_planetoid_by_its_definition_and_by_finite_differences(data):
+    model = fit("planetoid", data, student=False)
     assert model.view_ == "neighbourhood"
+    model.propagation_weight_ = 0.6
     row, contrast = 42, np.array([0.0, -1.0, 1.0])
-    X, layers = model._inputs.scaled(data.X).toarray().astype(np.float64), model._layers
-    weights = context_weights(
-        model._adjacency, model._importance(model._adjacency), model._restart, int(model.neighbourhood.length), row
-    )
+    X = model._inputs.scaled(data.X).toarray().astype(np.float64)
+    answer, score = ask(model, data, row, contrast), planetoid_score(model, X, row, contrast)
+    assert answer.score == pytest.approx(score, abs=1e-4)
+    nodes, features = part(answer, "neighbours"), part(answer, "features")
+    assert nodes.base + nodes.values.sum() == pytest.approx(answer.score, abs=1e-6)
+    for column in np.argsort(-np.abs(features.values))[:4]:
+        less = X.copy()
+        less[:, features.at[column]] *= 1 - 1e-6
+        slope = (score - planetoid_score(model, less, row, contrast)) / 1e-6
+        assert slope == pytest.approx(features.values[column], abs=1e-4)
+
+
+def test_the_network_of_planetoid_by_finite_differences(data, monkeypatch):
+    """Without the predictions of contexts the score is linear in them around a node."""
+    model = fit("planetoid", data, student=False)
+    monkeypatch.setattr(model, "_distilled", None)
+    row, contrast = 42, np.array([0.0, -1.0, 1.0])
+    X = model._inputs.scaled(data.X).toarray().astype(np.float64)
+    contexts = planetoid_weights(model, row, model._restart, np.ones(len(X)))
 
     def score(X):
-        hidden = np.maximum(weights @ X @ layers.W1.astype(np.float64) + layers.b1, 0)
-        return (hidden @ layers.W2.astype(np.float64) + layers.b2 + model.opinions_[row]) @ contrast
+        return (relu_scores(contexts @ X, model._layers) + model.opinions_[row]) @ contrast
 
     answer = ask(model, data, row, contrast)
     assert answer.score == pytest.approx(score(X), abs=1e-4)
     nodes, features = part(answer, "neighbours"), part(answer, "features")
-    assert nodes.base + nodes.values.sum() == pytest.approx(answer.score, abs=1e-6)
-    assert features.base + features.values.sum() == pytest.approx(answer.score, abs=1e-5)
+    for one in (nodes, features):
+        assert one.base + one.values.sum() == pytest.approx(answer.score, abs=1e-5)
     for node in np.argsort(-np.abs(nodes.values))[:4]:
         less = X.copy()
         less[nodes.at[node]] *= 1 - 1e-6
         assert (score(X) - score(less)) / 1e-6 == pytest.approx(nodes.values[node], abs=1e-4)
-    for column in np.argsort(-np.abs(features.values))[:4]:
-        less = X.copy()
-        less[:, features.at[column]] *= 1 - 1e-6
-        assert (score(X) - score(less)) / 1e-6 == pytest.approx(features.values[column], abs=1e-4)
+
+
+def test_predictions_of_contexts_by_hand():
+    """Two contexts with equal shares: log(0.6 / 0.4) is the sum of what each adds, in proportion to its difference."""
+    own = np.array([[0.9, 0.1], [0.3, 0.7]], np.float32)
+    nothing = Contributions("neighbours", np.empty(0, np.int64), np.empty(0), "", 0.0)
+    pooled = PooledPredictions(np.array([0.5, 0.5]), own, None, 1.0)
+    answer = pooled.added_to(Answer(7.0, "q", [nothing]), np.array([1.0, -1.0]), None)
+    assert answer.score == pytest.approx(np.log(0.6 / 0.4), abs=1e-6)
+    first, second = answer.parts[0].values
+    assert first + second == pytest.approx(answer.score, abs=1e-6)
+    assert first / second == pytest.approx(0.8 / -0.4, rel=1e-5)
 
 
 def test_context_weights_are_a_row_of_the_expected_contexts(data):

@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ContextInputs", "context_weights", "explain_new_row", "explain_node"]
 
+SMALLEST = 1e-12
 BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
 BY_CONTEXT = "features of this node times their share in the contexts and the gradient of the network"
-BY_FEATURE = "value of the feature in the contexts times the gradient of the network"
+BY_FEATURE = "value of the feature in the contexts times the gradient of the score"
+BY_POOLED = f"{BY_CONTEXT}; and what is predicted for this node by itself, times its share"
 
 
 class ContextInputs(NamedTuple):
@@ -63,7 +65,7 @@ def context_weights(
         visits = adjacency.T @ ((1.0 - restart) * inverse * visits)
         total += visits
     total *= importance
-    return np.asarray(total / total.sum())
+    return np.asarray(total / max(float(total.sum()), SMALLEST))
 
 
 def explain_node(
@@ -88,6 +90,62 @@ def explain_node(
         products = (embedding[rows] @ embedding[row]).astype(np.float64)
         parts.append(by_label_gradient(question.data, rows, products, probabilities, question.contrast))
     return Answer(base + float(values.sum()), LOG_ODDS, parts)
+
+
+class PooledPredictions(NamedTuple):
+    """The predictions that a distilled network makes for the contexts of a node, each from its own row.
+
+    The mean of them is pooled with the prediction of the network: the log-odds become ``(1 - weight)`` times those of
+    the network plus ``weight`` times ``log(q_a / q_b)`` with the mean probabilities q of the two classes. A logarithm
+    of a ratio is a difference divided by the logarithmic mean, ``(q_a - q_b) / L(q_a, q_b)``, so that it too is a sum
+    over contexts.
+    """
+
+    weights: npt.NDArray[np.float64]  # (node): the share of each node in the mean
+    own: npt.NDArray[np.float32]  # (node, class): predictions
+    layers: Layers  # of the network that made them
+    weight: float  # of the mean in the prediction
+
+    def added_to(self, answer: Answer, contrast: npt.NDArray[np.float64], x: sparse.csr_array | None) -> Answer:
+        """Return the answer about the network, pooled with these predictions."""
+        a, b = int(contrast.argmax()), int(contrast.argmin())
+        mean = np.maximum(self.weights @ self.own, SMALLEST)
+        if not self.weights.any():  # no context has features: the network alone decides
+            return answer
+        odds = float(np.log(mean[a] / mean[b]))
+        difference = float(mean[a] - mean[b])
+        logarithmic_mean = difference / odds if abs(odds) > 1e-6 else float(mean[a])
+        added = self.weight * self.weights * (self.own[:, a] - self.own[:, b]) / logarithmic_mean
+        parts = []
+        for part in answer.parts:
+            if part.kind == "neighbours":
+                values = np.zeros(len(self.weights))
+                values[part.at] = (1 - self.weight) * part.values
+                values += added
+                around = np.flatnonzero(values)
+                base = (1 - self.weight) * (part.base or 0.0)
+                parts.append(Contributions("neighbours", around, values[around], BY_POOLED, base))
+            elif part.kind == "features" and x is not None:
+                values = np.zeros(x.shape[1])
+                values[part.at] = (1 - self.weight) * part.values
+                values += self.weight * self._by_feature(x, mean, a, b)
+                present = np.flatnonzero(values)
+                parts.append(Contributions("features", present, values[present], BY_FEATURE))
+            else:
+                parts.append(part)
+        return answer._replace(score=(1 - self.weight) * answer.score + self.weight * odds, parts=parts)
+
+    def _by_feature(
+        self, x: sparse.csr_array, mean: npt.NDArray[np.float64], a: int, b: int
+    ) -> npt.NDArray[np.float64]:
+        """Return inputs times gradients of the pooled log-odds, summed over contexts."""
+        around = np.flatnonzero(self.weights)
+        rows, own, shares = x[around], self.own[around].astype(np.float64), self.weights[around, None]
+        classes = np.eye(own.shape[1])
+        by_scores = own[:, [a]] * (classes[a] - own) / mean[a] - own[:, [b]] * (classes[b] - own) / mean[b]
+        active = np.asarray(rows @ self.layers.W1 + self.layers.b1) > 0
+        by_units = (shares * by_scores) @ self.layers.W2.T.astype(np.float64) * active
+        return np.asarray((np.asarray(rows.T @ by_units) * self.layers.W1).sum(axis=1))
 
 
 def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]) -> Answer:
