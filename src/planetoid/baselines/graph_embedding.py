@@ -15,9 +15,11 @@ from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.explanation.contributions import LOG_ODDS, Answer, Question, by_predictions_of_neighbours
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import Record
+from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 from planetoid.utils.progress import progress
 from planetoid.utils.seeds import new_seed
@@ -58,6 +60,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     Attributes
     ----------
     embedding_ : float32 array of shape (n_nodes, dimension)
+    coef_, intercept_ : arrays
+        Of the softmax regression on rows of the embedding, scaled to length 1.
     history_ : list of dict
         Mean ``context_loss`` of each hundredth of the training, with the share ``pretrained`` by then.
 
@@ -131,9 +135,22 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         rows = data.labelled
         solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
         self._softmax = fit_softmax(solver, X[rows], data.y[rows])
+        self.coef_, self.intercept_ = np.asarray(self._softmax.coef_), np.asarray(self._softmax.intercept_)
         probabilities = np.asarray(self._softmax.predict_proba(X))
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        data, row = question.known_data(), question.row
+        if not data.graph.connected()[row]:
+            return Answer(0.0, LOG_ODDS, [], "nothing is known about this node: it has no edges")
+        X = scale_rows(self.embedding_[np.append(data.labelled, row)], "l2").astype(np.float64)
+        solver = SoftmaxWeights(self.coef_, self.intercept_, self._inverse_penalty(data))
+        labels = by_optimality(question, data.labelled, X[:-1], X[-1:], solver)
+        around = by_predictions_of_neighbours(data, row, self.label_distributions_, question.contrast)
+        return Answer(float(solver.scores(X[-1:])[0] @ question.contrast), LOG_ODDS, [labels, around])
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         rows = labels_to_leave_out(data)
