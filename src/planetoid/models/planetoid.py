@@ -25,13 +25,13 @@ from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacenc
 from planetoid.io.model_files import Tensors
 from planetoid.labels import some_of_each_class
 from planetoid.models.attached import Attached, Edge
-from planetoid.models.base import fingerprint_of
 from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
 from planetoid.models.inputs import Inputs
 from planetoid.models.student import Student
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
+from planetoid.training.fingerprints import fingerprint_of
 from planetoid.training.settings import Consistency, Neighbourhood
 from planetoid.utils.sparse_format import check_sparse_format
 from planetoid.utils.threads import resolve_n_jobs

@@ -1,0 +1,178 @@
+"""Skip-gram steps on some columns of the tables, in compiled code; several processes have the others.
+
+A batch is large, for its scores are exchanged among the processes. It has two phases:
+
+1. ``score_batch``: the part of each score that the own columns contribute, in fixed point, as one list of integers.
+   The processes add up their lists, and a sum of integers has no order, so all get the same scores however the columns
+   are divided;
+2. ``update_batch``: the coefficient of every pair from its score, then one group of walks after the other: gradients of
+   its centres, rows of w, rows of e. A column is changed by itself alone.
+
+So all coefficients of a batch belong to the tables as they were before it, but a group already reads the rows that the
+groups before it have changed: a row is fetched from memory once for scores and once for updates. No arithmetic here may
+be reordered or fused, so a column gets the same bits whichever columns stand beside it, and on whichever processor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planetoid.engine import loops
+from planetoid.engine.arrays import Batch, Nodes, Row, Rules, Sampling, Tables
+from planetoid.engine.centre_lists import centres_around, centres_of_negative
+from planetoid.engine.compiling import entry, exact
+from planetoid.engine.fixed_point import UNIT, fixed_dot, fixed_dots, scale_up
+from planetoid.engine.loops import ONE, ZERO, fill_up
+from planetoid.engine.prefetch import prefetch
+from planetoid.engine.slots import draw_slots
+from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, NEAR, TINY, loss_of, negative_rate, positive_rate
+
+__all__ = ["draw_batch", "score_batch", "update_batch"]
+
+add_row, add_rows, sigmoids = (exact(one.py_func) for one in (loops.add_row, loops.add_rows, loops.sigmoids))
+START = np.int64(0)
+
+
+@entry
+def draw_batch(number: int, sampling: Sampling, rules: Rules, batch: Batch) -> None:
+    """Draw all slots of a batch."""
+    n_slots = len(batch.paths)
+    draw_slots(START, n_slots, number * n_slots, sampling, rules, batch)
+
+
+@exact
+def n_contexts(b: np.int64, j: np.int64, rules: Rules, batch: Batch) -> np.int64:
+    """Return how many contexts a centre is scored against."""
+    return batch.n_positive[b, j] + rules.n_shared + rules.n_own if batch.is_walk[b] else rules.n_label
+
+
+@exact
+def ask_ahead(
+    leader: np.int64, b: np.int64, j: np.int64, d: np.int64, rules: Rules, tables: Tables, batch: Batch
+) -> None:
+    """Ask for the rows of the next position of a walk; the walks of a group divide their negatives."""
+    path, length = batch.paths[b], batch.lengths[b]
+    if j + 1 < length:
+        prefetch(tables.e, path[j + 1])
+        prefetch(tables.w, path[min(j + d, length - 1)])
+        shared = batch.shared_negatives[leader // rules.group, j + 1]
+        for x in range(b - leader, len(shared), rules.group):
+            prefetch(tables.w, shared[x])
+
+
+@entry
+def score_batch(d: int, rules: Rules, tables: Tables, batch: Batch, scaled: Row, out: Nodes) -> int:
+    """Write the own part of the scores of all centres: of each its contexts, then its squared length; count them."""
+    e, w = tables.e, tables.w
+    far = w.size > NEAR
+    used = START
+    for leader in range(0, len(batch.paths), rules.group):
+        for j in range(batch.paths.shape[1]):
+            for b in range(leader, leader + rules.group):
+                if j >= batch.lengths[b]:
+                    continue
+                if far:
+                    ask_ahead(leader, b, j, d, rules, tables, batch)
+                count = n_contexts(b, j, rules, batch)
+                row, contexts = e[batch.paths[b, j]], batch.contexts[b, j]
+                scale_up(row, scaled)
+                padded = fill_up(contexts, batch.coefficients[b, j], count)
+                fixed_dots(scaled, w, contexts, padded, out[used:])
+                out[used + count] = fixed_dot(scaled, row)
+                used += count + 1
+    return used
+
+
+@exact
+def coefficients_of(
+    scores: Nodes, count: np.int64, n_positive: np.int64, pull: np.float32, push: np.float32, rate: np.float32,
+    measured: bool, coefficients: Row,
+) -> float:  # fmt: skip
+    """Turn the scores of one centre into what each pair adds to its two rows; return the loss."""
+    for k in range(count):
+        coefficients[k] = scores[k] * UNIT
+    sigmoids(coefficients, count)
+    loss = loss_of(coefficients, n_positive, count, pull, push, rate) if measured else 0.0
+    most = MAX_SCORE_STEP / (TINY + scores[count] * UNIT)
+    for k in range(count):
+        p = coefficients[k]
+        step = pull - pull * p if k < n_positive else push * p
+        step = most if step > most else step
+        coefficients[k] = step if k < n_positive else -step
+    return loss
+
+
+@exact
+def gradients_of_group(
+    leader: np.int64, r1: float, d: np.int64, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes,
+    batch: Batch, losses: Row,
+) -> np.int64:  # fmt: skip
+    """Take the coefficients of a group of slots and the gradients of its centres; return how many scores it has."""
+    used = START
+    far = tables.w.size > NEAR
+    for j in range(batch.paths.shape[1]):
+        for b in range(leader, leader + rules.group):
+            if j >= batch.lengths[b]:
+                continue
+            if far:
+                ask_ahead(leader, b, j, d, rules, tables, batch)
+            n_positive, count = batch.n_positive[b, j], n_contexts(b, j, rules, batch)
+            pull = push = positive_rate(rate, rules.full_walk, batch.n_pairs[b])
+            if batch.is_walk[b]:
+                push = negative_rate(pull, n_positive, count - n_positive, r1)
+            coefficients, gradient = batch.coefficients[b, j], batch.gradients[b - leader, j]
+            losses[b] += coefficients_of(
+                scores[used:], count, n_positive, pull, push, rate, b % LOSS_EVERY == 0, coefficients
+            )
+            used += count + 1
+            for f in range(len(gradient)):
+                gradient[f] = ZERO
+            contexts = batch.contexts[b, j]
+            add_rows(tables.w, contexts, coefficients, fill_up(contexts, coefficients, count), gradient)
+    return used
+
+
+@exact
+def update_contexts(b: np.int64, d: np.int64, self_pairs: bool, rules: Rules, tables: Tables, batch: Batch) -> None:
+    """Change the rows of w that are contexts of one slot, but for negatives that a group shares."""
+    e, w = tables.e, tables.w
+    path, length, coefficients = batch.paths[b], batch.lengths[b], batch.coefficients[b]
+    rows, factors = batch.rows[0], batch.factors[0]
+    own = rules.n_label
+    if batch.is_walk[b]:
+        own = rules.n_own
+        for k in range(length):
+            count = centres_around(path, k, length, d, self_pairs, coefficients, rows, factors)
+            add_rows(e, rows, factors, fill_up(rows, factors, count), w[path[k]])
+    for j in range(length if own else START):
+        first = batch.n_positive[b, j] if batch.is_walk[b] else START
+        for x in range(first, first + own):
+            add_row(e[path[j]], coefficients[j, x], w[batch.contexts[b, j, x]])
+
+
+@exact
+def update_shared_negatives(leader: np.int64, rules: Rules, tables: Tables, batch: Batch) -> None:
+    """Change the rows of w that a group of walks has as negatives."""
+    rows, factors = batch.rows[0], batch.factors[0]
+    shared = batch.shared_negatives[leader // rules.group]
+    for j in range(len(shared)):
+        for x in range(rules.n_shared):
+            count = centres_of_negative(batch, leader, leader + rules.group, j, x, rows, factors)
+            if count:
+                add_rows(tables.e, rows, factors, fill_up(rows, factors, count), tables.w[shared[j, x]])
+
+
+@entry
+def update_batch(
+    sampling: Sampling, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes, batch: Batch, losses: Row
+) -> None:
+    """Change the own columns of both tables by a batch whose scores are complete."""
+    used = START
+    for leader in range(0, len(batch.paths), rules.group):
+        used += gradients_of_group(leader, sampling.r1, sampling.d, rules, tables, rate, scores[used:], batch, losses)
+        for b in range(leader, leader + rules.group):
+            update_contexts(b, sampling.d, sampling.self_pairs, rules, tables, batch)
+        update_shared_negatives(leader, rules, tables, batch)
+        for b in range(leader, leader + rules.group):
+            for j in range(batch.lengths[b]):
+                add_row(batch.gradients[b - leader, j], ONE, tables.e[batch.paths[b, j]])
