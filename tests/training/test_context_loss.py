@@ -11,11 +11,10 @@ from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.skipgram import SkipGram
 from planetoid.models.inductive_network import InductiveNetwork
 from planetoid.training.batches import FeatureRows
-from planetoid.training.context_loss import EncoderContextLoss, context_loss_on_device
+from planetoid.training.context_loss import EncoderContextLoss, TableContextLoss, context_loss_on_device
 from planetoid.training.layers import SparseParameter
 from planetoid.training.optimizers import NamedOptimizer
 from planetoid.training.randomness import StepRandom
-from planetoid.training.table_loss import TableContextLoss
 
 ROWS, FEATURES, DIMENSION, CLASSES = 6, 5, 4, 3
 Y = torch.arange(ROWS) % CLASSES

@@ -2,6 +2,8 @@
 
 - :func:`join`: fit a model together with the other processes that torchrun has started
 - :mod:`planetoid.distributed.launch`: the same on one machine, by ``planetoid fit --processes``
+- :func:`predict`, :func:`write_predictions`: label the rows of a Dask data frame
+- :mod:`planetoid.distributed.spark`: label the rows of a Spark data frame
 
 Importing this package loads neither torch nor dask.
 """
@@ -14,8 +16,14 @@ from planetoid.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from planetoid.distributed.group import join as join
+    from planetoid.distributed.predicting import predict as predict
+    from planetoid.distributed.predicting import write_predictions as write_predictions
 
-_WHERE = {"join": "planetoid.distributed.group"}
+_WHERE = {
+    "join": "planetoid.distributed.group",
+    "predict": "planetoid.distributed.predicting",
+    "write_predictions": "planetoid.distributed.predicting",
+}
 
-__all__ = ["join"]
+__all__ = ["join", "predict", "write_predictions"]
 __getattr__, __dir__ = lazy_names(__name__, _WHERE)

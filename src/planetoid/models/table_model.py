@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from planetoid.data.types import FeaturesLike, GraphLike
+    from planetoid.training.context_loss import TableContextLoss
     from planetoid.training.network import Head
     from planetoid.training.randomness import StepRandom
-    from planetoid.training.table_loss import TableContextLoss
 
 __all__ = ["TABLE_SPACE", "TableModel"]
 
@@ -130,7 +130,7 @@ class TableModel(PlanetoidBase):
         """Return L_u over the tables: by the engine on the CPU, in the same memory; by torch elsewhere."""
         from planetoid.engine.on_device import DeviceSkipGram
         from planetoid.engine.skipgram import SkipGram
-        from planetoid.training.table_loss import TableContextLoss
+        from planetoid.training.context_loss import TableContextLoss
 
         sampler = self._sampler(data)
         if sampler is None:

@@ -1,9 +1,9 @@
-"""L_u (Equation 3): the context loss over embeddings that an encoder computes."""
+"""L_u (Equation 3): the context loss over embedding tables, and over embeddings that an encoder computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,17 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.engine.arrays import Pairs
-from planetoid.engine.on_device import context_loss_on_device
+from planetoid.engine.on_device import DeviceSkipGram, context_loss_on_device
 from planetoid.engine.pair_kernels import loss_of_pairs
 from planetoid.engine.sampler import ContextSampler
+from planetoid.engine.shards import ColumnShard
+from planetoid.engine.skipgram import SkipGram
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.layers import SparseParameter
 from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
 from planetoid.training.optimizers import Optimizer
 from planetoid.training.randomness import StepRandom
+from planetoid.training.table_loss import restore_tables, state_of_table
 
 if TYPE_CHECKING:
 
@@ -29,9 +32,68 @@ if TYPE_CHECKING:
         sparse: bool
 
 
-__all__ = ["EncoderContextLoss", "PairBatch"]
+__all__ = ["EncoderContextLoss", "PairBatch", "TableContextLoss"]
 
 Indices = npt.NDArray[np.int64]
+AnySkipGram: TypeAlias = SkipGram | DeviceSkipGram
+
+
+class TableContextLoss(Loss):
+    """L_u over the tables e and w, by the compiled engine (or its torch counterpart on a device).
+
+    Parameters
+    ----------
+    pretraining, joint : SkipGram
+        Over the same tables; the first with a decaying learning rate, the second with a constant one.
+    w : tensor
+        The table of context parameters; e belongs to L_s.
+    pretrain : float
+        Walks per node during pre-training.
+    walks : int
+        N2, walks per joint step.
+    shard : ColumnShard, optional
+        If the tables have some of the columns.
+    """
+
+    name = "context_loss"
+
+    def __init__(
+        self,
+        pretraining: AnySkipGram,
+        joint: AnySkipGram,
+        w: torch.Tensor,
+        *,
+        pretrain: float,
+        walks: int,
+        shard: ColumnShard | None = None,
+    ) -> None:
+        self.pretraining, self.joint, self.w, self.shard = pretraining, joint, w, shard
+        self.n_pretrain = pretraining.n_batches(pretrain * len(w)) if pretrain > 0 else 0
+        self.batches_per_step = joint.n_batches(walks)
+        self.pairs_per_batch = float(joint.n_slots * joint.sampler.pairs_per_walk)
+        self.pairs_per_step = self.pairs_per_batch * self.batches_per_step
+        self.learning_rate = joint.learning_rate
+
+    def pretrain(self, first: int, last: int) -> float:
+        return float(self.pretraining.train(first, last, self.n_pretrain))
+
+    def zero_grad(self) -> None:
+        """Nothing: the engine holds no gradient."""
+
+    def add_gradient(self, number: int, weight: float) -> float:
+        # The engine moves the tables at once. In a weighted sum L_s has its gradient by then, so the two add up.
+        self.joint.learning_rate = self.joint.final_rate = self.learning_rate * weight
+        first = self.n_pretrain + number * self.batches_per_step
+        return float(self.joint.train(first, first + self.batches_per_step, 1))
+
+    def apply(self) -> None:
+        """Nothing: the tables have moved already."""
+
+    def state(self) -> Tensors:
+        return state_of_table("w", self.w, self.shard)
+
+    def restore(self, state: Tensors) -> None:
+        restore_tables(self.state(), state)
 
 
 class PairBatch(NamedTuple):
