@@ -61,16 +61,20 @@ def as_finished(
 
     futures = client.map(function, list(tasks), pure=False)
     numbers = {future.key: number for number, future in enumerate(futures)}
+    completed = as_completed(futures)
+    del futures  # those that are left are in ``completed`` alone
     try:
-        for future in as_completed(futures):
-            yield numbers[future.key], future.result()
+        for future in completed:
+            answer = future.result()
+            future.release()  # or it would be computed again if its worker dies later
+            yield numbers[future.key], answer
     except KilledWorker as error:
         raise PlanetoidError(
             "a task ended several workers of the Dask cluster, one after the other",
             hint="give the workers more memory, or use smaller parts",
         ) from error
     finally:
-        client.cancel(futures)
+        client.cancel(list(completed.futures))
 
 
 def in_order(client: Client, function: Callable[[Task], Answer], tasks: Iterable[Task]) -> Iterator[Answer]:

@@ -78,12 +78,16 @@ def write_predictions(
     partitions = zip(names, labelled.to_delayed(), strict=True)
     client = default_client()
     tasks = {name: _write_later(part, str(folder / name)) for name, part in partitions if name in missing}
-    futures = dict(zip(client.compute(list(tasks.values())), tasks, strict=True))
+    futures = client.compute(list(tasks.values()))
+    written = {future.key: name for future, name in zip(futures, tasks, strict=True)}
+    completed = as_completed(futures)
+    del futures  # a file that is written is not computed again if its worker dies later
     try:
-        for future in as_completed(futures):
-            manifest.add(futures[future], future.result())
+        for future in completed:
+            manifest.add(written[future.key], future.result())
+            future.release()
     finally:
-        client.cancel(list(futures))
+        client.cancel(list(completed.futures))
     return manifest
 
 
