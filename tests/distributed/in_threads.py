@@ -42,6 +42,11 @@ class ThreadExchange:
         whole = self.gather(part, widths)
         return whole if self.rank == 0 else None
 
+    def share_rows(self, table, bounds):
+        first, last = bounds[self.rank : self.rank + 2]
+        for rows, start in zip(self._meeting.swap(self.rank, table[first:last].copy()), bounds, strict=False):
+            table[start : start + len(rows)] = rows
+
     def texts(self, own):
         return self._meeting.swap(self.rank, own)
 

@@ -194,9 +194,9 @@ def test_no_process_outlives_the_first_to_be_killed(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--method", "lp"], "several processes can fit planetoid-t, planetoid-g, graphemb, not lp"),
+        (["--method", "feat"], "several processes can fit planetoid-t, planetoid-g, lp, "),
         (["--edges", "-"], "several processes cannot all read standard input"),
-        (["--method", "lp", "--checkpoint", "c"], "several processes can fit"),
+        (["--method", "auto"], ", not auto; choose one of them with --method"),
     ],
 )
 def test_what_several_processes_cannot_do(files, more, message):

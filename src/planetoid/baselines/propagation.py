@@ -51,6 +51,8 @@ class Propagation(GraphClassifier):
         Number of iterations.
     """
 
+    uses_processes = True
+
     constraints: ClassVar[Constraints] = {
         "solver": SOLVERS,
         "tol": Real(0),

@@ -49,9 +49,7 @@ def fit(
     jobs: Annotated[int, typer.Option(min=1, help="Number of threads, for methods that use several.")] = 1,
     processes: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Number of processes that divide the columns of the embedding among them.", show_default=False
-        ),
+        typer.Option(min=1, help="Number of processes that fit together.", show_default=False),
     ] = None,
     checkpoint: Annotated[
         Path | None,

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from planetoid.distributed.environment import STORE_VARIABLE, is_one_of_several
 from planetoid.engine.arrays import Nodes, Table
@@ -61,6 +63,13 @@ class TorchExchange:
             self._call(partial(self._distributed.recv, parts[rank], rank))
         whole: Table = torch.cat(parts, dim=1).numpy()
         return whole
+
+    def share_rows(self, table: npt.NDArray[Any], bounds: list[int]) -> None:
+        import torch
+
+        for rank, (first, last) in enumerate(pairwise(bounds)):
+            if first < last:
+                self._call(partial(self._distributed.broadcast, torch.from_numpy(table[first:last]), rank))
 
     def texts(self, own: str) -> list[str]:
         import torch

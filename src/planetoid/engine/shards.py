@@ -36,6 +36,7 @@ ROWS_AT_ONCE = 1 << 16  # rows that are put together at once, of a table that no
 COLUMNS = ".columns"  # in the name of a block of columns, before the number of its first
 
 AnyTable = TypeVar("AnyTable", bound="Sliced")  # an array or a tensor
+AnyArray = npt.NDArray[Any]
 Rows = npt.NDArray[np.integer] | slice
 
 
@@ -67,6 +68,9 @@ class Exchange(Protocol):
     def gather_to_first(self, part: Table, widths: list[int]) -> Table | None:
         """Return the columns of all processes in process 0, ``None`` in the others."""
 
+    def share_rows(self, table: AnyArray, bounds: list[int]) -> None:
+        """Fill a C-contiguous array with the rows of all processes; process k has those from ``bounds[k]`` on."""
+
     def texts(self, own: str) -> list[str]:
         """Return a text of each process."""
 
@@ -84,6 +88,9 @@ class OneProcess:
 
     def gather_to_first(self, part: Table, widths: list[int]) -> Table | None:
         return part
+
+    def share_rows(self, table: AnyArray, bounds: list[int]) -> None:
+        pass
 
     def texts(self, own: str) -> list[str]:
         return [own]
