@@ -146,19 +146,47 @@ def has_namespaces():
     return subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.skipif(not has_namespaces(), reason="torchrun listens on all addresses; there is no network namespace")
-def test_torchrun_gives_the_same_bits(files, tmp_path):
+needs_namespace = pytest.mark.skipif(
+    not has_namespaces(), reason="torchrun listens on all addresses; there is no network namespace"
+)
+
+
+def under_torchrun(arguments, *options):
+    """Return a command that runs planetoid in two processes of torchrun, away from the network."""
     run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
-    run += ["--rdzv-endpoint", "127.0.0.1:0", "-m", "planetoid"]
+    run += ["--rdzv-endpoint", "127.0.0.1:0", *options, "-m", "planetoid", *arguments]
+    return ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *run]
+
+
+@needs_namespace
+def test_torchrun_gives_the_same_bits(files, tmp_path):
     own = arguments(files, "planetoid-g", "--set", "training.steps=10", "--out", tmp_path / "m", "--quiet")
-    script = 'ip link set lo up && exec "$@"'
-    ended = subprocess.run(
-        ["unshare", "-rn", "sh", "-c", script, "sh", *run, *own],
-        capture_output=True, text=True, timeout=LIMIT, check=False,
-    )  # fmt: skip
+    ended = subprocess.run(under_torchrun(own), capture_output=True, text=True, timeout=LIMIT, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("planetoid-g: 2 classes") == 1  # one process speaks
     assert_same(tmp_path / "m", reference(files, "planetoid-g", training__steps=10))
+
+
+@needs_proc
+@needs_namespace
+@pytest.mark.soak
+def test_torchrun_starts_a_killed_training_again(files, tmp_path):
+    checkpoint = tmp_path / "checkpoint"
+    own = arguments(files, "graphemb", "--set", "pretrain=100", "--out", tmp_path / "m", "--quiet")
+    own += ["--checkpoint", str(checkpoint), "--checkpoint-every", "0"]
+    started = start(under_torchrun(own, "--max-restarts", "2"))
+    seen = None
+    for victim in (1, 0):
+        until = time.monotonic() + LIMIT
+        while progress(checkpoint) in (None, seen):
+            assert time.monotonic() < until
+            assert started.poll() is None
+            time.sleep(0.01)
+        seen = progress(checkpoint)
+        os.kill(children(started.pid)[victim], signal.SIGKILL)
+    messages = started.communicate(timeout=LIMIT)[1]
+    assert started.returncode == 0, messages
+    assert_same(tmp_path / "m", reference(files, "graphemb", pretrain=100))
 
 
 def test_the_first_to_fail_is_heard(capfd):

@@ -54,6 +54,7 @@ class Commands(TyperGroup):
             print_message("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except LostProcessError as error:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which torchrun sends to those that are about to end
             if not is_launched():  # else the process that started this one says what has happened
                 print_message(f"error: {render(error)}")
             raise typer.Exit(LOST_PROCESS) from None

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.distributed.environment import STORE_VARIABLE, is_one_of_several
+from planetoid.distributed.meeting import fresh_prefix
 from planetoid.engine.arrays import Nodes, Table
 from planetoid.engine.shards import Exchange, OneProcess, exchanging
 from planetoid.errors import LostProcessError
@@ -150,12 +151,15 @@ def _stay_on_this_machine() -> None:
 
 
 def _start() -> None:
+    """Start torch.distributed by the variables that torchrun sets, or by the file that ``launch`` names."""
     from torch import distributed
 
     file = os.environ.get(STORE_VARIABLE)
     if file is None:
-        distributed.init_process_group("gloo", timeout=PATIENCE)  # by the variables that torchrun sets
-        return
-    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    store = distributed.FileStore(file, size)  # type: ignore[attr-defined]
+        store, rank, size = next(distributed.rendezvous("env://", timeout=PATIENCE))  # type: ignore[attr-defined]
+        prefix = fresh_prefix(store, rank, size, PATIENCE.total_seconds())
+        store = distributed.PrefixStore(prefix, store)  # type: ignore[attr-defined]
+    else:
+        rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        store = distributed.FileStore(file, size)  # type: ignore[attr-defined]
     distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
