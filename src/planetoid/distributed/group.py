@@ -8,18 +8,22 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.distributed.environment import STORE_VARIABLE, is_one_of_several
+from planetoid.distributed.environment import STORE_VARIABLE, is_launched, is_one_of_several
 from planetoid.distributed.meeting import fresh_prefix
 from planetoid.engine.arrays import Nodes, Table
 from planetoid.engine.shards import Exchange, OneProcess, exchanging
 from planetoid.errors import LostProcessError
 
-__all__ = ["TorchExchange", "join"]
+if TYPE_CHECKING:
+    from planetoid.distributed.shared_memory import SharedSums
+
+__all__ = ["LocalExchange", "TorchExchange", "join"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE = timedelta(minutes=30)  # with a process that is alive but says nothing, while it reads its files for example
@@ -96,6 +100,39 @@ class TorchExchange:
             ) from error
 
 
+class LocalExchange(TorchExchange):
+    """The exchange of processes on one machine: scores go through memory that they share, the rest through gloo.
+
+    Parameters
+    ----------
+    folder : Path
+        Of this group alone; where its memory is small, gloo sends the scores too.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._sums: SharedSums | None = None
+        self._refused = 0  # so many integers, and more, did not fit
+        self._processes = [int(process) for process in self.texts(str(os.getpid()))]
+
+    def start_sum(self, values: Nodes) -> Callable[[], None]:
+        if self._refused and len(values) >= self._refused:
+            return super().start_sum(values)
+        if self._sums is None or len(values) > self._sums.capacity:
+            try:
+                self._sums = self._share(2 * len(values))
+            except OSError:  # in all processes, which therefore go on together
+                self._refused = len(values)
+                return super().start_sum(values)
+        return self._sums.start(values)
+
+    def _share(self, capacity: int) -> SharedSums:
+        from planetoid.distributed.shared_memory import SharedSums
+
+        return SharedSums(self._folder / f"sums-{capacity}", self.rank, self._processes, capacity, self.texts)
+
+
 @contextmanager
 def join() -> Iterator[Exchange]:
     """Fit models together with the other processes that torchrun has started.
@@ -137,7 +174,7 @@ def join() -> Iterator[Exchange]:
             hint="start all of them, with the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE",
         ) from error
     try:
-        exchange = TorchExchange()
+        exchange = LocalExchange(Path(os.environ[STORE_VARIABLE]).parent) if is_launched() else TorchExchange()
         with exchanging(exchange):
             yield exchange
     finally:

@@ -22,6 +22,7 @@ __all__ = ["launch"]
 SECONDS_TO_NOTICE = 20.0  # for the others, after one has ended with an error
 SECONDS_TO_END = 10.0  # after they were asked to
 POLL = 0.05
+MEMORY = "/dev/shm"  # noqa: S108
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
@@ -42,15 +43,15 @@ def launch(command: Sequence[str], processes: int) -> int:
     """Run a command in so many processes, which find each other and end together; return an exit code.
 
     Process 0 writes to this process's stdout and stderr. The messages of the others are shown if one of them is the
-    first to fail. They talk over the loopback interface and find each other by a file, so nothing listens to the
-    network.
+    first to fail. They find each other by a file, share memory and talk over the loopback interface, so nothing listens
+    to the network.
 
     Raises
     ------
     PlanetoidError
         If a process was killed.
     """
-    with tempfile.TemporaryDirectory(prefix="planetoid-") as folder, _ended_at_the_end() as children:
+    with tempfile.TemporaryDirectory(prefix="planetoid-", dir=_memory()) as folder, _ended_at_the_end() as children:
         for rank in range(processes):
             children.append(_start(command, rank, processes, Path(folder)))
         failed = _first_failure(children)
@@ -67,6 +68,11 @@ def launch(command: Sequence[str], processes: int) -> int:
         if failed.rank > 0:
             print(failed.say(), file=sys.stderr)  # noqa: T201
         return code
+
+
+def _memory() -> str | None:
+    """Return a folder that is memory and no disk, for what processes share; ``None`` where there is none."""
+    return MEMORY if os.path.isdir(MEMORY) and os.access(MEMORY, os.W_OK) else None
 
 
 def _start(command: Sequence[str], rank: int, size: int, folder: Path) -> Child:
