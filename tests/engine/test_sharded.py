@@ -7,6 +7,7 @@ from tests.engine.test_skipgram import labels_of, random_graph, random_tables
 
 from planetoid.engine import Contexts, ContextSampler, SkipGram
 from planetoid.engine.sharded import ShardedSkipGram
+from planetoid.engine.sharded_steps import draw_batch
 from planetoid.engine.shards import ColumnShard, OneProcess
 from planetoid.engine.skipgram import new_tables
 from planetoid.errors import ParameterError
@@ -114,3 +115,40 @@ def test_a_checkpoint_has_blocks_of_columns_whoever_has_them():
     parts = run_together(2, lambda exchange: (shard := ColumnShard(40, exchange)).split("e", table[:, shard.columns]))
     for name, block in (parts[0] | parts[1]).items():
         np.testing.assert_array_equal(block, whole[name])
+
+
+@pytest.mark.parametrize("case", [{}, {"negatives": "own"}, {"r2": 0.5}, {"self_pairs": True, "d": 3}], ids=str)
+def test_groups_of_walks_change_the_tables_one_after_the_other(case):
+    """The rule in plain NumPy: coefficients by the tables before the batch, then group by group."""
+    sampler, tables = sampler_of(case), random_tables(N, 32)
+    e, w = (table.astype(float) for table in tables)
+    shard = ColumnShard(32, OneProcess())
+    negatives = case.get("negatives", "shared")
+    skipgram = ShardedSkipGram(sampler, *tables, shard, learning_rate=0.1, negatives=negatives)
+    rules, r1 = skipgram.rules, sampler.sampling.r1
+    assert rules.group > 1
+    assert skipgram.n_slots > rules.group
+    draw_batch(5, sampler.sampling, rules, skipgram.batch)
+    batch, rate = skipgram.batch, 0.1 + (0.001 - 0.1) * 5 / 12
+    groups = [{} for _ in range(skipgram.n_slots // rules.group)]
+    for b in range(skipgram.n_slots):
+        pull = rate * rules.full_walk / batch.n_pairs[b]
+        for j in range(batch.lengths[b]):
+            n_positive, i = batch.n_positive[b, j], batch.paths[b, j]
+            n_negative = rules.n_shared + rules.n_own
+            count = n_positive + n_negative if batch.is_walk[b] else rules.n_label
+            push = pull * n_positive * (1 - r1) / (r1 * n_negative) if batch.is_walk[b] else pull
+            contexts = batch.contexts[b, j, :count].copy()
+            p = 1 / (1 + np.exp(-(w[contexts] @ e[i])))
+            positive = np.arange(count) < n_positive
+            step = np.minimum(np.where(positive, pull * (1 - p), push * p), 1 / (e[i] @ e[i]))
+            groups[b // rules.group][b, j] = i, contexts, np.where(positive, step, -step)
+    for group in groups:
+        gradients = [(i, coefficients @ w[contexts]) for i, contexts, coefficients in group.values()]
+        for i, contexts, coefficients in group.values():
+            np.add.at(w, contexts, coefficients[:, None] * e[i])
+        for i, gradient in gradients:
+            e[i] += gradient
+    skipgram.train(5, 6, 12)
+    np.testing.assert_allclose(skipgram.e, e, atol=2e-5)
+    np.testing.assert_allclose(skipgram.w, w, atol=2e-5)

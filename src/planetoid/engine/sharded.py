@@ -53,6 +53,7 @@ class ShardedSkipGram(SkipGram):
         self.shard = shard
         self._next = self._new_batch()  # drawn while the scores of the current one are on their way
         self._scores: Nodes = np.zeros(self.batch.coefficients.size, np.int32)
+        self._probabilities = np.zeros(len(self._scores), np.float32)
         self._scaled = np.zeros(self.e.shape[1], np.float32)
 
     def train(self, first: int, last: int, total: int) -> float:
@@ -68,7 +69,10 @@ class ShardedSkipGram(SkipGram):
                 draw_batch(number + 1, sampling, rules, self._next)
             wait()
             rate = self.learning_rate + (self.final_rate - self.learning_rate) * (number / total)
-            update_batch(sampling, rules, tables, np.float32(rate), self._scores, self.batch, losses[number - first])
+            update_batch(
+                sampling, rules, tables, np.float32(rate), self._scores[:used], self._probabilities, self.batch,
+                losses[number - first],
+            )  # fmt: skip
             self.batch, self._next = self._next, self.batch
         return self._mean_loss(losses)
 

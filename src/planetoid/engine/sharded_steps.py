@@ -22,7 +22,7 @@ from planetoid.engine.arrays import Batch, Nodes, Row, Rules, Sampling, Tables
 from planetoid.engine.centre_lists import centres_around, centres_of_negative
 from planetoid.engine.compiling import entry, exact
 from planetoid.engine.fixed_point import UNIT, fixed_dot, fixed_dots, scale_up
-from planetoid.engine.loops import ONE, ZERO, fill_up
+from planetoid.engine.loops import F32, ONE, ZERO, fill_up
 from planetoid.engine.prefetch import prefetch
 from planetoid.engine.slots import draw_slots
 from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, NEAR, TINY, loss_of, negative_rate, positive_rate
@@ -84,28 +84,32 @@ def score_batch(d: int, rules: Rules, tables: Tables, batch: Batch, scaled: Row,
 
 
 @exact
+def to_probabilities(scores: Nodes, count: np.int64, probabilities: Row) -> None:
+    """Apply the logistic function to all scores of a batch at once, which is what vector registers like best."""
+    for k in range(count):
+        probabilities[k] = F32(scores[k]) * UNIT
+    sigmoids(probabilities, count)
+
+
+@exact
 def coefficients_of(
-    scores: Nodes, count: np.int64, n_positive: np.int64, pull: np.float32, push: np.float32, rate: np.float32,
-    measured: bool, coefficients: Row,
-) -> float:  # fmt: skip
-    """Turn the scores of one centre into what each pair adds to its two rows; return the loss."""
-    for k in range(count):
-        coefficients[k] = scores[k] * UNIT
-    sigmoids(coefficients, count)
-    loss = loss_of(coefficients, n_positive, count, pull, push, rate) if measured else 0.0
-    most = MAX_SCORE_STEP / (TINY + scores[count] * UNIT)
-    for k in range(count):
-        p = coefficients[k]
-        step = pull - pull * p if k < n_positive else push * p
-        step = most if step > most else step
-        coefficients[k] = step if k < n_positive else -step
-    return loss
+    probabilities: Row, squared_length: np.int32, count: np.int64, n_positive: np.int64, pull: np.float32,
+    push: np.float32, coefficients: Row,
+) -> None:  # fmt: skip
+    """Turn the probabilities of one centre's pairs into what each of them adds to its two rows."""
+    most = F32(MAX_SCORE_STEP / F32(TINY + F32(squared_length) * UNIT))
+    for k in range(n_positive):
+        step = F32(pull - pull * probabilities[k])
+        coefficients[k] = most if step > most else step
+    for k in range(n_positive, count):
+        step = F32(push * probabilities[k])
+        coefficients[k] = -most if step > most else -step
 
 
 @exact
 def gradients_of_group(
     leader: np.int64, r1: float, d: np.int64, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes,
-    batch: Batch, losses: Row,
+    probabilities: Row, batch: Batch, losses: Row,
 ) -> np.int64:  # fmt: skip
     """Take the coefficients of a group of slots and the gradients of its centres; return how many scores it has."""
     used = START
@@ -121,9 +125,10 @@ def gradients_of_group(
             if batch.is_walk[b]:
                 push = negative_rate(pull, n_positive, count - n_positive, r1)
             coefficients, gradient = batch.coefficients[b, j], batch.gradients[b - leader, j]
-            losses[b] += coefficients_of(
-                scores[used:], count, n_positive, pull, push, rate, b % LOSS_EVERY == 0, coefficients
-            )
+            own = probabilities[used : used + count]
+            coefficients_of(own, scores[used + count], count, n_positive, pull, push, coefficients)
+            if b % LOSS_EVERY == 0:
+                losses[b] += loss_of(own, n_positive, count, pull, push, rate)
             used += count + 1
             for f in range(len(gradient)):
                 gradient[f] = ZERO
@@ -164,12 +169,16 @@ def update_shared_negatives(leader: np.int64, rules: Rules, tables: Tables, batc
 
 @entry
 def update_batch(
-    sampling: Sampling, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes, batch: Batch, losses: Row
-) -> None:
-    """Change the own columns of both tables by a batch whose scores are complete."""
+    sampling: Sampling, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes, probabilities: Row,
+    batch: Batch, losses: Row,
+) -> None:  # fmt: skip
+    """Change the own columns of both tables by a batch whose scores are complete; ``probabilities`` is memory."""
     used = START
+    to_probabilities(scores, len(scores), probabilities)
     for leader in range(0, len(batch.paths), rules.group):
-        used += gradients_of_group(leader, sampling.r1, sampling.d, rules, tables, rate, scores[used:], batch, losses)
+        used += gradients_of_group(
+            leader, sampling.r1, sampling.d, rules, tables, rate, scores[used:], probabilities[used:], batch, losses
+        )
         for b in range(leader, leader + rules.group):
             update_contexts(b, sampling.d, sampling.self_pairs, rules, tables, batch)
         update_shared_negatives(leader, rules, tables, batch)
