@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Batch, Nodes, Table, Tables
+from planetoid.engine.arrays import Batch, Nodes, Table, Tables, Turned
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.sharded_steps import draw_batch, score_batch, update_batch
 from planetoid.engine.shards import ColumnShard
@@ -54,6 +54,7 @@ class ShardedSkipGram(SkipGram):
         self._next = self._new_batch()  # drawn while the scores of the current one are on their way
         self._scores: Nodes = np.zeros(self.batch.coefficients.size, np.int32)
         self._probabilities = np.zeros(len(self._scores), np.float32)
+        self._turned = self._new_turned()
         self._scaled = np.zeros(self.e.shape[1], np.float32)
 
     def train(self, first: int, last: int, total: int) -> float:
@@ -71,10 +72,19 @@ class ShardedSkipGram(SkipGram):
             rate = self.learning_rate + (self.final_rate - self.learning_rate) * (number / total)
             update_batch(
                 sampling, rules, tables, np.float32(rate), self._scores[:used], self._probabilities, self.batch,
-                losses[number - first],
+                self._turned, losses[number - first],
             )  # fmt: skip
             self.batch, self._next = self._next, self.batch
         return self._mean_loss(losses)
+
+    def _new_turned(self) -> Turned:
+        group, q = self.rules.group, self.sampler.contexts.q
+        padded = -(-group // 4) * 4
+        return Turned(
+            around=np.zeros((group, q, 2 * self.sampler.contexts.d + 2), np.float32),
+            negatives=np.zeros((q, self.rules.n_shared, padded), np.float32),
+            centres=np.zeros(padded, np.int32),
+        )
 
     def _new_batch(self) -> Batch:
         gradients = np.zeros((self.rules.group, self.sampler.contexts.q, self.e.shape[1]), np.float32)

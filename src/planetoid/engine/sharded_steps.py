@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from planetoid.engine import loops
-from planetoid.engine.arrays import Batch, Nodes, Row, Rules, Sampling, Tables
-from planetoid.engine.centre_lists import centres_around, centres_of_negative
+from planetoid.engine.arrays import Batch, Nodes, Row, Rules, Sampling, Table, Tables, Turned
 from planetoid.engine.compiling import entry, exact
+from planetoid.engine.draws import window
 from planetoid.engine.fixed_point import UNIT, fixed_dot, fixed_dots, scale_up
 from planetoid.engine.loops import F32, ONE, ZERO, fill_up
 from planetoid.engine.prefetch import prefetch
@@ -107,12 +107,26 @@ def coefficients_of(
 
 
 @exact
+def turn_positive(
+    j: np.int64, length: np.int64, d: np.int64, self_pairs: bool, coefficients: Row, around: Table
+) -> None:
+    """Copy the coefficients of centre j to the lists of the positions around it, in the order of their contexts."""
+    low, high = window(j, length, d)
+    x = START
+    for k in range(low, high):
+        if self_pairs or j != k:
+            before = j - window(k, length, d)[0]  # of the positions around k, itself included
+            around[k, before if self_pairs or j < k else before - 1] = coefficients[x]
+            x += 1
+
+
+@exact
 def gradients_of_group(
-    leader: np.int64, r1: float, d: np.int64, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes,
-    probabilities: Row, batch: Batch, losses: Row,
+    leader: np.int64, sampling: Sampling, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes,
+    probabilities: Row, batch: Batch, turned: Turned, losses: Row,
 ) -> np.int64:  # fmt: skip
     """Take the coefficients of a group of slots and the gradients of its centres; return how many scores it has."""
-    used = START
+    used, d = START, sampling.d
     far = tables.w.size > NEAR
     for j in range(batch.paths.shape[1]):
         for b in range(leader, leader + rules.group):
@@ -123,10 +137,14 @@ def gradients_of_group(
             n_positive, count = batch.n_positive[b, j], n_contexts(b, j, rules, batch)
             pull = push = positive_rate(rate, rules.full_walk, batch.n_pairs[b])
             if batch.is_walk[b]:
-                push = negative_rate(pull, n_positive, count - n_positive, r1)
+                push = negative_rate(pull, n_positive, count - n_positive, sampling.r1)
             coefficients, gradient = batch.coefficients[b, j], batch.gradients[b - leader, j]
             own = probabilities[used : used + count]
             coefficients_of(own, scores[used + count], count, n_positive, pull, push, coefficients)
+            if batch.is_walk[b]:
+                turn_positive(j, batch.lengths[b], d, sampling.self_pairs, coefficients, turned.around[b - leader])
+                for x in range(rules.n_shared):
+                    turned.negatives[j, x, b - leader] = coefficients[n_positive + x]
             if b % LOSS_EVERY == 0:
                 losses[b] += loss_of(own, n_positive, count, pull, push, rate)
             used += count + 1
@@ -138,17 +156,16 @@ def gradients_of_group(
 
 
 @exact
-def update_contexts(b: np.int64, d: np.int64, self_pairs: bool, rules: Rules, tables: Tables, batch: Batch) -> None:
+def update_contexts(b: np.int64, rules: Rules, tables: Tables, batch: Batch, around: Table) -> None:
     """Change the rows of w that are contexts of one slot, but for negatives that a group shares."""
     e, w = tables.e, tables.w
     path, length, coefficients = batch.paths[b], batch.lengths[b], batch.coefficients[b]
-    rows, factors = batch.rows[0], batch.factors[0]
     own = rules.n_label
     if batch.is_walk[b]:
         own = rules.n_own
         for k in range(length):
-            count = centres_around(path, k, length, d, self_pairs, coefficients, rows, factors)
-            add_rows(e, rows, factors, fill_up(rows, factors, count), w[path[k]])
+            # The positions around k are its contexts, and it is theirs; where the list is filled up, factors are 0.
+            add_rows(e, batch.contexts[b, k], around[k], (batch.n_positive[b, k] + 3) // 4 * 4, w[path[k]])
     for j in range(length if own else START):
         first = batch.n_positive[b, j] if batch.is_walk[b] else START
         for x in range(first, first + own):
@@ -156,32 +173,33 @@ def update_contexts(b: np.int64, d: np.int64, self_pairs: bool, rules: Rules, ta
 
 
 @exact
-def update_shared_negatives(leader: np.int64, rules: Rules, tables: Tables, batch: Batch) -> None:
-    """Change the rows of w that a group of walks has as negatives."""
-    rows, factors = batch.rows[0], batch.factors[0]
-    shared = batch.shared_negatives[leader // rules.group]
+def update_shared_negatives(leader: np.int64, rules: Rules, tables: Tables, batch: Batch, turned: Turned) -> None:
+    """Change the rows of w that a group of walks has as negatives; a walk that has ended has factors of 0."""
+    shared, count = batch.shared_negatives[leader // rules.group], (rules.group + 3) // 4 * 4
     for j in range(len(shared)):
+        for b in range(rules.group):
+            turned.centres[b] = batch.paths[leader + b, j]
         for x in range(rules.n_shared):
-            count = centres_of_negative(batch, leader, leader + rules.group, j, x, rows, factors)
-            if count:
-                add_rows(tables.e, rows, factors, fill_up(rows, factors, count), tables.w[shared[j, x]])
+            add_rows(tables.e, turned.centres, turned.negatives[j, x], count, tables.w[shared[j, x]])
 
 
 @entry
 def update_batch(
     sampling: Sampling, rules: Rules, tables: Tables, rate: np.float32, scores: Nodes, probabilities: Row,
-    batch: Batch, losses: Row,
+    batch: Batch, turned: Turned, losses: Row,
 ) -> None:  # fmt: skip
     """Change the own columns of both tables by a batch whose scores are complete; ``probabilities`` is memory."""
     used = START
     to_probabilities(scores, len(scores), probabilities)
     for leader in range(0, len(batch.paths), rules.group):
+        turned.around[:] = ZERO
+        turned.negatives[:] = ZERO
         used += gradients_of_group(
-            leader, sampling.r1, sampling.d, rules, tables, rate, scores[used:], probabilities[used:], batch, losses
+            leader, sampling, rules, tables, rate, scores[used:], probabilities[used:], batch, turned, losses
         )
         for b in range(leader, leader + rules.group):
-            update_contexts(b, sampling.d, sampling.self_pairs, rules, tables, batch)
-        update_shared_negatives(leader, rules, tables, batch)
+            update_contexts(b, rules, tables, batch, turned.around[b - leader])
+        update_shared_negatives(leader, rules, tables, batch, turned)
         for b in range(leader, leader + rules.group):
             for j in range(batch.lengths[b]):
                 add_row(batch.gradients[b - leader, j], ONE, tables.e[batch.paths[b, j]])
