@@ -57,11 +57,12 @@ def worker(folder: Path, walks: int, engine: str) -> dict[str, Any]:
         skipgram.train(2, 2 + batches, 10**6)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         pairs = batches * skipgram.n_slots * sampler.pairs_per_walk
-        digests = group.texts(hashlib.sha256(np.ascontiguousarray(e).tobytes()).hexdigest())
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        digests = group.texts(hashlib.sha256(np.ascontiguousarray(e)).hexdigest())
         return {
             "pairs_per_second": pairs / wall,
             "cpu_seconds_per_million_pairs": cpu / pairs * 1e6,
-            "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peak_bytes": peak,
             "without_tables_bytes": before,
             "tables_bytes": e.nbytes + w.nbytes,
             "graph_bytes": int(graph.nbytes),
