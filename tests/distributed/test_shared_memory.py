@@ -26,6 +26,7 @@ def test_sums_of_many_rounds(size, tmp_path):
         return found
 
     answers = run_together(size, work)
+    assert not any(tmp_path.iterdir())  # nothing is left behind
     factor = sum(range(1, size + 1))
     for found in answers:
         for number, values in enumerate(found):

@@ -31,7 +31,7 @@ class SharedSums:
     Parameters
     ----------
     file : Path
-        Does not exist yet, in a folder that is removed at the end.
+        Does not exist yet, and has no name any more when all have mapped it.
     rank, processes : int, list of int
         The number of this process, and the process ids of all.
     capacity : int
@@ -57,6 +57,8 @@ class SharedSums:
             failed = _attempt(lambda: self._map(file))
         if any(agree(failed)):
             raise OSError("memory cannot be shared")
+        if rank == 0:
+            file.unlink()  # all have it, and nothing is left behind whatever happens to them
 
     def _map(self, file: Path) -> None:
         self._counter = np.memmap(file, np.int64, "r+", shape=(HEADER // 8,))
