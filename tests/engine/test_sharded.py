@@ -152,3 +152,9 @@ def test_groups_of_walks_change_the_tables_one_after_the_other(case):
     skipgram.train(5, 6, 12)
     np.testing.assert_allclose(skipgram.e, e, atol=2e-5)
     np.testing.assert_allclose(skipgram.w, w, atol=2e-5)
+
+
+def test_single_pairs_are_left_to_one_process():
+    sampler = sampler_of({"single_pairs": True})
+    with pytest.raises(ParameterError, match="single pairs are trained on by one process"):
+        ShardedSkipGram(sampler, *random_tables(N, 16), ColumnShard(16, OneProcess()))

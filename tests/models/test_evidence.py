@@ -6,6 +6,7 @@ from scipy import sparse
 
 from planetoid.graph.adjacency import Filter, normalized_adjacency
 from planetoid.models.evidence import (
+    CHANCE,
     LABELS_THAT_COUNT,
     LEAST_WEIGHT,
     NOISES,
@@ -169,7 +170,8 @@ def test_second_opinions_count_by_their_reliability():
     labelled = labelled_of(truth, 5)
     others = np.zeros_like(teacher.probabilities)
     for name, verdict in teacher.verdicts.items():
-        weight = (verdict.reliability / teacher.verdicts[teacher.view].reliability) ** SECOND_POWER
+        best = teacher.verdicts[teacher.view].reliability
+        weight = ((verdict.reliability + CHANCE) / (best + CHANCE)) ** SECOND_POWER
         if name != teacher.view and weight > LEAST_WEIGHT:
             alone = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, names=[name])
             others += weight * np.log(np.maximum(sharpened(alone.probabilities, SECOND_CONFIDENCE), 1e-6))
@@ -231,7 +233,7 @@ def test_label_propagation_counts_as_far_as_it_labels_hidden_nodes_as_well_as_th
         return np.eye(2)[[0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0]]  # node 2 wrong, node 8 correct
 
     monkeypatch.setattr(view, "_propagated", propagated)
-    assert view._share_of_propagation(codes, 2, 1.0) == pytest.approx(0.5 * ((1 + 1) / (2 + 1)) ** SECOND_POWER)
+    assert view._share_of_propagation(codes, 2, 1.0) == pytest.approx(0.5 * ((1 + 10) / (2 + 10)) ** SECOND_POWER)
     assert seen[0].tolist() == [False, True, False, True]
     assert view._share_of_propagation(np.array([0, 1, 2, 3]), 4, 1.0) == 0.5  # no class has a label to hide
 

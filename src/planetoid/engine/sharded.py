@@ -9,6 +9,7 @@ from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.sharded_steps import draw_batch, score_batch, update_batch
 from planetoid.engine.shards import ColumnShard
 from planetoid.engine.skipgram import SkipGram
+from planetoid.errors import ParameterError
 
 __all__ = ["ShardedSkipGram"]
 
@@ -46,6 +47,10 @@ class ShardedSkipGram(SkipGram):
         negatives: str = "shared",
         n_negatives: int | None = None,
     ) -> None:
+        if sampler.contexts.single_pairs:
+            raise ParameterError(
+                "contexts.single_pairs: single pairs are trained on by one process", parameter="contexts.single_pairs"
+            )
         super().__init__(
             sampler, e, w, learning_rate=learning_rate, final_rate=final_rate, negatives=negatives,
             n_negatives=n_negatives,

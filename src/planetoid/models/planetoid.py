@@ -26,6 +26,7 @@ from planetoid.io.model_files import Tensors
 from planetoid.labels import some_of_each_class
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.evidence import (
+    FEW_LABELS,
     SECOND_POWER,
     VIEWS,
     Evidence,
@@ -287,10 +288,10 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         view = FeatureView(x.toarray(), None, some, np.random.default_rng([self._seed, 3]))
         fit = view.regression(np.eye(data.n_classes)[codes])
         opinion = sharpened(view.classify(codes, data.n_classes, fit), float(teacher.probabilities.max(axis=1).mean()))
-        share = 0.5
-        if fit.accuracy > 0 or teacher.accuracy > 0:
-            one, other = fit.accuracy**SECOND_POWER, teacher.accuracy**SECOND_POWER
-            share = one / (one + other)
+        one, other = (
+            (len(some) * accuracy + FEW_LABELS) ** SECOND_POWER for accuracy in (fit.accuracy, teacher.accuracy)
+        )
+        share = one / (one + other)
         return teacher._replace(
             probabilities=geometric_mean(teacher.probabilities, opinion, share),
             accuracy=max(fit.accuracy, teacher.accuracy),

@@ -42,7 +42,7 @@ class SkipGramLoss(Loss):
     def __init__(self, skipgram: SkipGram, n_walks: float, shard: ColumnShard | None = None) -> None:
         self.skipgram, self.shard = skipgram, shard
         self.n_pretrain = skipgram.n_batches(n_walks)
-        self.pairs_per_batch = float(skipgram.n_slots * skipgram.sampler.pairs_per_walk)
+        self.pairs_per_batch = skipgram.pairs_per_batch
 
     def pretrain(self, first: int, last: int) -> float:
         return self.skipgram.train(first, last, self.n_pretrain)
