@@ -90,6 +90,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
     uses_graph: ClassVar[str] = "required"
     inductive: ClassVar[bool] = False
+    uses_processes: ClassVar[bool] = False  # whether several processes can fit it together
     needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that cannot be saved and that have no usable default
 
     constraints: ClassVar[Constraints] = {}  # what each parameter may be

@@ -54,6 +54,8 @@ class Propagation(GraphClassifier):
         Number of iterations.
     """
 
+    uses_processes = True
+
     constraints: ClassVar[Constraints] = {
         "solver": SOLVERS,
         "tol": Real(0),

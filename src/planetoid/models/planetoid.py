@@ -26,7 +26,6 @@ from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacenc
 from planetoid.io.model_files import Tensors
 from planetoid.labels import some_of_each_class
 from planetoid.models.attached import Attached, Edge
-from planetoid.models.base import fingerprint_of
 from planetoid.models.context_reasons import (
     ContextInputs,
     PooledPredictions,
@@ -52,6 +51,7 @@ from planetoid.models.student import Student, class_probabilities, distil
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
+from planetoid.training.fingerprints import fingerprint_of
 from planetoid.training.settings import Consistency, Neighbourhood
 from planetoid.utils.sparse_format import check_sparse_format
 from planetoid.utils.threads import resolve_n_jobs
