@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
 
-__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "fingerprint_of"]
+__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers", "fingerprint_of"]
 
 # Parameters that do not change the result (callbacks speak for themselves), so that a checkpoint resumes with others.
 NOT_IN_FINGERPRINT = ("callbacks", "n_jobs", "random_state", "verbose")
@@ -46,6 +46,15 @@ CLASSIFIER_SPACE: SearchSpace = {  # part of the search space of every Planetoid
     "network__auxiliary_losses": Categorical((True, False)),
     "network__width": Categorical((None, 64)),
 }
+
+
+class Samplers(NamedTuple):
+    """Algorithm 1 in joint training and in pre-training, which may take its label pairs first."""
+
+    joint: ContextSampler
+    pretraining: ContextSampler
+    labels: ContextSampler | None = None
+    label_share: float = 0.0  # of the batches of pre-training, which ``labels`` draws
 
 
 class PlanetoidBase(EmbeddingMixin, GraphClassifier):
@@ -82,7 +91,7 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
         super()._check_parameters()
         check_callbacks(self.callbacks)
 
-    def _sampler(self, data: Dataset) -> ContextSampler | None:
+    def _samplers(self, data: Dataset) -> Samplers | None:
         """Return Algorithm 1 over the data's graph, or None where there is nothing to draw."""
         if data.graph.n_edges == 0:
             warn(
@@ -102,7 +111,13 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             r2 = 1.0
         from planetoid.engine.sampler import ContextSampler
 
-        return ContextSampler(data.graph, self.contexts.replace(r2=r2), data.y, seed=self._seed)
+        def sampler(r2: float) -> ContextSampler:
+            return ContextSampler(data.graph, self.contexts.replace(r2=r2), data.y, seed=self._seed)
+
+        joint = sampler(r2)
+        if r2 == 1 or not self.contexts.labels_first:
+            return Samplers(joint, joint)
+        return Samplers(joint, sampler(1.0), sampler(0.0), 1 - r2)
 
     def _weight_decay(self, data: Dataset) -> float:
         """Return the weight decay; ``"auto"`` is small where there are many classes."""

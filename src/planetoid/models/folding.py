@@ -86,8 +86,9 @@ def _learn_tables(model: TableModel, graph: Graph, fitted_row: Rows, order: Rows
 
     sampler = ContextSampler(graph.subgraph(graph.node_ids[order]), model.contexts.replace(r2=1.0), seed=seed)
     skipgram = SkipGram(
-        sampler, tables.e, tables.w, learning_rate=plan.context_learning_rate, frozen=n_fitted, n_jobs=model.n_jobs
-    )
+        sampler, tables.e, tables.w, learning_rate=plan.context_learning_rate, frozen=n_fitted, batch_size=plan.N2,
+        n_jobs=model.n_jobs,
+    )  # fmt: skip
     total = skipgram.n_batches(plan.pretrain * graph.n_nodes)
     skipgram.train(0, total, total)
     return tables

@@ -245,8 +245,8 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from planetoid.training.layers import SparseParameter
         from planetoid.training.optimizers import NamedOptimizer
 
-        sampler = self._sampler(data)
-        if sampler is None:
+        samplers = self._samplers(data)
+        if samplers is None:
             return None
         plan = self.training
         kind = SparseParameter if data.n_nodes >= SPARSE_TABLE_FROM else nn.Parameter
@@ -256,7 +256,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             for trained in (self.network_.encoder.parameters(), [w])
         )
         return EncoderContextLoss(
-            sampler,
+            samplers.joint,
             features,
             data.has_features,
             self.network_.encode,
@@ -266,6 +266,9 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             n_pretrain=int(np.ceil(plan.pretrain * data.n_nodes / plan.N2)),
             walks=plan.N2,
             random=random,
+            pretraining=samplers.pretraining,
+            labels=samplers.labels,
+            label_share=samplers.label_share,
         )
 
     def _predict_rows(self, X: Features) -> Probabilities:
