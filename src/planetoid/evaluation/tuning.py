@@ -15,14 +15,13 @@ import numpy.typing as npt
 
 from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
-from planetoid.evaluation.journal import DEFAULTS, Journal, Trial, open_journal
+from planetoid.evaluation.journal import DEFAULTS, Journal, Trial, data_digest, open_journal
 from planetoid.evaluation.protocols import Protocol, run_once
 from planetoid.evaluation.results import Spread
 from planetoid.evaluation.workers import each
 from planetoid.parameters import Parameters
 from planetoid.registry import METHODS
 from planetoid.search_space import Categorical, Float, Int, Plain, SearchSpace, Start
-from planetoid.utils.hashing import sha256_of_arrays
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -198,15 +197,8 @@ def _score(task: _Task) -> list[float] | str:
 
 def _fingerprint(task: _Task, space: SearchSpace, seed: int) -> str:
     """Return a digest of all that the scores depend on."""
-    data = task.data
     parts = [task.method, task.protocol, task.seeds, sorted(task.parameters.items()), sorted(space.items()), seed]
-    arrays: list[npt.ArrayLike | None] = [data.y, data.graph.indptr, data.graph.indices, data.graph.weights]
-    if data.X is not None:
-        arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
-    if data.public is not None:
-        arrays += [data.public.train, data.public.val, data.public.test]
-    shapes = [None if array is None else np.shape(array) for array in arrays]
-    return sha256_of_arrays(arrays, repr([*parts, shapes]).encode())
+    return data_digest(task.data, repr(parts))
 
 
 class _Search:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -14,7 +13,7 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.engine.contexts import Contexts
-from planetoid.errors import PlanetoidWarning
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
@@ -95,21 +94,19 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     def _samplers(self, data: Dataset) -> Samplers | None:
         """Return Algorithm 1 over the data's graph, or None where there is nothing to draw."""
         if data.graph.n_edges == 0:
-            warnings.warn(
-                f"{type(self).__name__}: the graph has no edges, so there is no context to learn from",
-                PlanetoidWarning,
-                stacklevel=6,
+            warn(
+                PlanetoidWarning(f"{type(self).__name__}: the graph has no edges, so there is no context to learn from")
             )
             return None
         r2 = self.contexts.walk_share(len(data.labelled), data.n_nodes)
         counts = np.bincount(data.y[data.y >= 0])
         if r2 < 1 and not self.contexts.self_pairs and counts.max() < 2:
             if self.contexts.r2 != "auto":
-                warnings.warn(
-                    f"{type(self).__name__}: each of the {len(counts)} classes has one label, so there is no positive "
-                    f"pair of labels and r2={self.contexts.r2} is set to 1",
-                    PlanetoidWarning,
-                    stacklevel=6,
+                warn(
+                    PlanetoidWarning(
+                        f"{type(self).__name__}: each of the {len(counts)} classes has one label, so there is no "
+                        f"positive pair of labels and r2={self.contexts.r2} is set to 1"
+                    )
                 )
             r2 = 1.0
         from planetoid.engine.sampler import ContextSampler

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.data.label_arrays import encode_labels
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.report.model_view import ModelView
+from planetoid.report.shown import ShownColumns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
     from planetoid.persistence import FitRecord
+    from planetoid.report.shown import ShownLike
 
 __all__ = ["Codes", "Labels", "ReportNodes", "encode_truth"]
 
@@ -57,6 +58,8 @@ class ReportNodes:
         Neighbours in both directions, without self-loops.
     notes : list of str
         Remarks on the truth.
+    shown : ShownColumns
+        Names and other columns to show.
     """
 
     model: ModelView
@@ -69,6 +72,7 @@ class ReportNodes:
     has_record: bool
     adjacency: sparse.csr_array | None = None
     notes: list[str] = field(default_factory=list)
+    shown: ShownColumns = field(default_factory=lambda: ShownColumns({}))
 
     @classmethod
     def of(
@@ -77,6 +81,7 @@ class ReportNodes:
         record: FitRecord | None = None,
         truth: Labels | None = None,
         graph: Graph | None = None,
+        shown: ShownLike | None = None,
     ) -> ReportNodes:
         """Combine a model with the record of its fit, other known labels and a graph; a mismatch is a ``DataError``."""
         none = np.full(model.n_nodes, -1, dtype=np.int32)
@@ -103,6 +108,7 @@ class ReportNodes:
             has_record=record is not None,
             adjacency=_adjacency(record, graph, model.node_ids),
             notes=notes,
+            shown=ShownColumns.of(shown, model.node_ids),
         )
 
     @property
@@ -238,10 +244,10 @@ def _adjacency(record: FitRecord | None, graph: Graph | None, ids: NodeIds) -> s
                 f"the graph has none of the model's nodes, whose ids are such as {ids[0]!r}", parameter="graph"
             )
         if unknown:
-            warnings.warn(
-                f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored"
+                )
             )
         source, target = np.repeat(rows, np.diff(graph.indptr)), rows[graph.indices]
         known = (source >= 0) & (target >= 0)
