@@ -61,7 +61,7 @@ PRINTED_TABLES: SearchSpace = {
     "contexts__r2": Categorical(SHARES),
     "training__T1": Categorical((1, 5)),
     "training__T2": Categorical((1, 5, 20)),
-    "training__learning_rate": Float(0.03, 1.0),
+    "training__learning_rate": Float(0.03, 10.0),
     "training__embedding_learning_rate": Float(0.01, 3.0),
     "training__context_learning_rate": Float(0.005, 0.1),
     "training__joint_learning_rate": Float(0.001, 0.1),
@@ -109,9 +109,22 @@ PRINTED_SPACE: dict[str, SearchSpace] = {
         "dimension": Categorical((64, 128)),
     },
 }
+TABLE_STARTS = (
+    {
+        **PRINTED_START,
+        "contexts__r2": 0.999,
+        "training__T2": 20,
+        "training__learning_rate": 1.0,
+        "training__joint_learning_rate": 0.05,
+        "training__steps": 400,
+        "training__pretrain": 1000.0,
+    },
+    {**PRINTED_START, "contexts__r2": 0.999, "training__T2": 20},
+    PRINTED_START,
+)
 PRINTED_STARTS: dict[str, tuple[Start, ...]] = {
-    "planetoid-t": (PRINTED_START, {**PRINTED_START, "contexts__r2": 0.999, "training__T2": 20}),
-    "planetoid-g": (PRINTED_START, {**PRINTED_START, "contexts__r2": 0.999, "training__T2": 20}),
+    "planetoid-t": TABLE_STARTS,
+    "planetoid-g": TABLE_STARTS,
     "planetoid-i": (ENCODER_START, {**ENCODER_START, "contexts__r2": 0.999}),
     "graphemb": ({"pretrain": 400.0, "context_learning_rate": 0.05},),
 }

@@ -21,7 +21,7 @@ LISTS_PREFIX = "lists:"
 FOR_A_MINUTE: dict[str, dict[str, object]] = {
     "manireg": {"kind": "network", "steps": 1500},
     "semiemb": {"steps": 1500},
-    "planetoid-i": {"dimension": 64, "training__pretrain": 1.0, "training__N2": 500},
+    "planetoid-i": {"dimension": 64, "training__pretrain": 2.0, "training__N2": 500},
     "graphemb": {"dimension": 64, "pretrain": 15},
     "planetoid-g": {"dimension": 64, "training__pretrain": 15},
     "planetoid-t": {"dimension": 64, "training__pretrain": 10},
