@@ -236,6 +236,36 @@ def prediction_sets() -> str:
     return _table(["coverage / size", "splits", "`predict_set`", "plain", "adaptive"], rows)
 
 
+def explanations() -> str:
+    """By how much scores fall without the strongest reasons, and without others."""
+    found = _read(RESULTS / "explanations.json")
+    rows = []
+    for name, title in _method_titles(found).items():
+        for kind, entry in found[name].items():
+            if kind == "seconds":
+                continue
+            ratio = entry["ratio"]
+            rows.append(
+                [
+                    title,
+                    f"{_removed(name, kind)} ({entry['nodes']} nodes)",
+                    f"{entry['top']:.3g}",
+                    f"{entry['random']:.3g}",
+                    "> 100x" if ratio > 100 else f"{ratio:.3g}x",
+                    f"{100 * entry['larger']:.0f} % of nodes",
+                    f"{1000 * found[name]['seconds']:.0f} ms",
+                ]
+            )
+    heads = ["method", "removed", "strongest", "at random", "ratio", "larger for", "time"]
+    return _table(heads, rows)
+
+
+def _removed(method: str, kind: str) -> str:
+    if kind == "neighbours":
+        return "features of neighbours" if method in ("planetoid", "ssgc", "gcn") else "edges to neighbours"
+    return kind
+
+
 def _errors(entry: dict[str, Any] | None) -> str:
     if entry is None:
         return ""
@@ -390,6 +420,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "cluster": cluster,
     "collapse": collapse,
     "demo": demo,
+    "explanations": explanations,
     "few_labels": few_labels,
     "label_more": label_more,
     "method_reference": method_reference,

@@ -16,10 +16,12 @@ from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.shards import ColumnShard, column_shard
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.explanation.contributions import LOG_ODDS, Answer, Question, by_predictions_of_neighbours
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.fingerprints import fingerprint_of, stable_repr
+from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 from planetoid.utils.seeds import new_seed
 
@@ -60,6 +62,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     Attributes
     ----------
     embedding_ : float32 array of shape (n_nodes, dimension)
+    coef_, intercept_ : arrays
+        Of the softmax regression on rows of the embedding, scaled to length 1.
     history_ : list of dict
         Mean ``context_loss`` of each fiftieth of the training, with the share ``pretrained`` by then.
 
@@ -143,6 +147,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         self._labelled_rows = scale_rows(known, "l2")
         solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
         self._softmax = fit_softmax(solver, self._labelled_rows, data.y[rows])
+        self.coef_, self.intercept_ = np.asarray(self._softmax.coef_), np.asarray(self._softmax.intercept_)
         if shard is None:
             self.embedding_ = e
             probabilities = np.asarray(self._softmax.predict_proba(scale_rows(e, "l2")))
@@ -152,6 +157,18 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
             probabilities = np.concatenate([self._softmax.predict_proba(part) for part in parts])
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        data, row = question.known_data(), question.row
+        if not data.graph.connected()[row]:
+            return Answer(0.0, LOG_ODDS, [], "nothing is known about this node: it has no edges")
+        X = scale_rows(self.embedding_[np.append(data.labelled, row)], "l2").astype(np.float64)
+        solver = SoftmaxWeights(self.coef_, self.intercept_, self._inverse_penalty(data))
+        labels = by_optimality(question, data.labelled, X[:-1], X[-1:], solver)
+        around = by_predictions_of_neighbours(data, row, self.label_distributions_, question.contrast)
+        return Answer(float(solver.scores(X[-1:])[0] @ question.contrast), LOG_ODDS, [labels, around])
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         rows = labels_to_leave_out(data)

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached
+from planetoid.baselines.propagation import Propagation, class_mass_weights, reached
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
@@ -55,6 +56,8 @@ class LabelPropagation(Propagation):
     ----------
     n_iter_ : int
         Number of iterations.
+    class_weights_ : array of shape (n_classes,)
+        By which the scores of each class were multiplied.
 
     References
     ----------
@@ -98,4 +101,23 @@ class LabelPropagation(Propagation):
         deviation = np.where(labelled[:, None], labels - prior, 0.0)
         values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
         scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0) + labels
-        return class_mass_normalized(scores, prior) if self.class_mass_normalization else scores
+        self.class_weights_ = np.ones(len(prior))
+        if self.class_mass_normalization:
+            self.class_weights_ = class_mass_weights(scores, prior)
+        return scores * self.class_weights_
+
+    def _equations(self, data: Dataset) -> LabelEquations:
+        adjacency = symmetric_adjacency(data.graph)
+        labelled = data.y >= 0
+        return LabelEquations(
+            adjacency,
+            strengths(adjacency),
+            ~labelled & reached(data),
+            fixed=labelled,
+            inject=lambda targets: np.asarray(adjacency @ targets),
+            collect=lambda z: np.asarray(adjacency @ z),
+            complete=lambda found, targets: np.where(labelled, targets, found),
+            scale=np.ones(data.n_nodes),
+            start=unit_vector(data.n_nodes),
+            labels_at_neighbours=True,
+        )

@@ -22,6 +22,7 @@ ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
 
 # Parameters whose option is not their own name, and the placeholder of a value that the reader has to choose.
 OPTIONS = {
+    "data": "--edges, --features and --nodes",
     "format": "--features-format",
     "names": "--ignore",
     "overwrite": "--force",
@@ -35,7 +36,7 @@ SAME_NAME = (
     *("categorical", "decimal", "features_format", "header", "id_column", "ignore", "label_column", "method"),
     *("preset", "query", "source_column", "target_column", "text_columns", "unlabelled", "weight_column"),
 )
-FLAGS = ("overwrite",)
+FLAGS = ("data", "overwrite")
 PLACEHOLDERS = {"format": "FORMAT"}
 
 

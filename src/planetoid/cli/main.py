@@ -13,7 +13,20 @@ import typer
 from typer.core import TyperGroup
 
 from planetoid import __version__
-from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, report, reproduce, tune
+from planetoid.cli import (
+    check,
+    compare,
+    datasets,
+    demo,
+    embed,
+    evaluate,
+    explain,
+    fit,
+    predict,
+    report,
+    reproduce,
+    tune,
+)
 from planetoid.cli.console import prepare_streams, print_message
 from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
 from planetoid.distributed.environment import LOST_PROCESS, is_launched
@@ -94,6 +107,7 @@ app = typer.Typer(
 app.command("check")(check.check)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
 app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
@@ -147,6 +161,6 @@ def run() -> None:
         if option in arguments:
             arguments = [option, *(argument for argument in arguments if argument != option)]
     signal.signal(signal.SIGTERM, _terminate)
-    if {"fit", "report"} & set(arguments) and not HELP & set(arguments):
+    if {"explain", "fit", "report"} & set(arguments) and not HELP & set(arguments):
         defer_module("scipy.stats")  # imported by scikit-learn, which takes a second, and used by few methods
     app(arguments, prog_name="planetoid")

@@ -12,6 +12,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.engine.shards import ColumnShard, column_shard
 from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.explanation.contributions import Answer, Question
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
 from planetoid.parameters import N_JOBS, Check, Constraints
@@ -183,6 +184,13 @@ class TableModel(PlanetoidBase):
         from planetoid.models.folding import fold_in
 
         return fold_in(self, graph, X)
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        from planetoid.models.table_reasons import explain_table_model
+
+        return explain_table_model(self, question.row, question)
 
     def _tensors(self) -> Tensors:
         return module_tensors(self.head_)
