@@ -135,7 +135,7 @@ def test_twenty_kills_at_random_moments(files, tmp_path):
         assert outcome[2] < 60
     if kills == 20:
         assert subprocess.run([*command, "--processes", "2"], timeout=LIMIT, check=False).returncode == 0
-    assert kills >= 10
+    assert kills == 20  # else the training was too short for this machine
     model = reference(files, "planetoid-g", training__pretrain=400, training__steps=400)
     assert_same(tmp_path / "m", model)
 
