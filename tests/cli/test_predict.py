@@ -141,7 +141,9 @@ def test_blocks_make_up_the_whole(models, files, done, tmp_path, monkeypatch):
     pd.read_parquet(files.features).to_csv(tmp_path / "all.csv", index=False)
     done("predict", models("feat"), "--features", tmp_path / "all.csv", "--out", tmp_path / "one.parquet")
     blocks = text_table.line_blocks
-    monkeypatch.setattr(text_table, "line_blocks", lambda path, skip, size=0: blocks(path, skip, 4096))
+    monkeypatch.setattr(
+        text_table, "line_blocks", lambda path, skip, size=0, joined=False: blocks(path, skip, 4096, joined=joined)
+    )
     done("predict", models("feat"), "--features", tmp_path / "all.csv", "--out", tmp_path / "many.parquet")
     assert pq.ParquetFile(tmp_path / "many.parquet").num_row_groups > 5
     first, second = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("one", "many"))

@@ -21,6 +21,8 @@ from planetoid.models.evidence import (
     FeatureView,
     GraphView,
     View,
+    _agreement,
+    _most_reliable,
     ask_views,
     kappa,
     sharpened,
@@ -250,3 +252,24 @@ def test_many_classes_with_few_labels_are_told_apart():
     targets = np.eye(40)[truth[labelled]]
     found = view.classify(truth[labelled], 40, view.regression(targets)).argmax(axis=1)
     assert (found == truth).mean() > 0.9
+
+
+def test_agreement_is_the_mean_over_groups_of_nodes():
+    one, other = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 1, 1, 1, 1, 0])
+    every, some = np.ones(6, bool), np.arange(6) < 4
+    expected = (kappa(one, other, 2) + kappa(one[:4], other[:4], 2)) / 2
+    assert _agreement(one, other, (every, some), 2) == pytest.approx(expected)
+    assert _agreement(one, other, (every, ~every), 2) == pytest.approx(kappa(one, other, 2))  # an empty group
+
+
+def test_nodes_that_labels_reach():
+    edges = sparse.csr_array(([1.0, 1.0], ([0, 3], [1, 4])), shape=(6, 6))
+    evidence = Evidence(None, sparse.csr_array(edges + edges.T))
+    assert evidence.reached(np.array([1, 5])).tolist() == [True, True, False, False, False, True]
+
+
+def test_a_graph_that_is_as_reliable_is_taken():
+    assert _most_reliable({"features": 0.3, "neighbourhood": 0.2, "graph": 0.29}, "graph") == "graph"
+    assert _most_reliable({"features": 0.3, "neighbourhood": 0.29, "graph": 0.2}, "graph") == "features"
+    assert _most_reliable({"features": 0.3, "neighbourhood": 0.29, "graph": 0.3}, "neighbourhood") == "neighbourhood"
+    assert _most_reliable({"features": 0.3}, "graph") == "features"

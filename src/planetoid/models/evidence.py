@@ -65,6 +65,7 @@ SECOND_POWER = 6  # of a view's reliability, relative to the best one: the weigh
 SECOND_CONFIDENCE = 0.6  # to which that opinion is sharpened
 FEW_LABELS = 10  # correct ones that two classifiers are compared with beforehand, so that few labels decide little
 LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
+ENOUGH_NODES = 64  # for an embedding of the graph to mean something: then the graph decides a tie
 TIE = 0.02  # difference between reliabilities that decides nothing, and reliability that is none
 CHANCE = 0.05  # added to both when they are compared: where all are small, they tell little
 ROWS_FOR_CONFIDENCE = 4_000  # of a graph, about, that the mean confidence is taken over
@@ -399,7 +400,7 @@ def ask_views(
             reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
             verdicts[name] = Verdict(agreement, left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
-    best = _most_reliable(reliable)
+    best = _most_reliable(reliable, "graph" if evidence.n_nodes >= ENOUGH_NODES else "neighbourhood")
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
     for name in reliable:
@@ -416,16 +417,16 @@ def _agreement(one: Codes, other: Codes, groups: Sequence[npt.NDArray[np.bool_]]
     return sum(found) / max(1, len(found))
 
 
-def _most_reliable(reliable: dict[str, float]) -> str:
-    """Return the best view; the graph if it is as good, which halves of the edges make look worse than it is.
+def _most_reliable(reliable: dict[str, float], otherwise: str) -> str:
+    """Return the best view, or the view ``otherwise`` if it is as good.
 
-    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.38, "graph": 0.3})
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.38, "graph": 0.3}, "graph")
     'neighbourhood'
-    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.05, "graph": 0.04})
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.05, "graph": 0.04}, "graph")
     'graph'
     """
     best = max(reliable, key=lambda name: reliable[name])
-    return "graph" if reliable.get("graph", -1.0) >= reliable[best] - TIE else best
+    return otherwise if reliable.get(otherwise, -1.0) > reliable[best] - TIE else best
 
 
 def second_labels(codes: Codes) -> npt.NDArray[np.bool_]:

@@ -159,7 +159,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         "verbose": VERBOSE,
     }
     search_space: ClassVar[SearchSpace] = {
-        "dimension": Categorical((32, 64)),
+        "dimension": Categorical(("auto", 64)),
         "neighbourhood__restart": Categorical((0.05, 0.15, 0.3)),
         "neighbourhood__degree_power": Categorical((0.5, 1.0)),
         "training__steps": Categorical((200, 300, 500)),
