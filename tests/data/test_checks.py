@@ -147,3 +147,15 @@ def test_rows_without_ids_and_a_networkx_graph_in_another_order():
     named = nx.Graph([("b", "a"), ("a", "c")])  # no row number: the order of the nodes
     assert check_fit(X, y, named).node_ids.tolist() == ["b", "a", "c"]
     assert check_fit(None, {2: 0, 1: 1}, graph, uses_features="never").y.tolist() == [0, -1, 1]
+
+
+def test_rows_of_a_frame_that_is_mostly_zero_are_aligned():
+
+    X = pd.DataFrame(np.eye(12), index=[f"n{k}" for k in range(12)])
+    nodes = [f"n{k}" for k in (5, 3, 40, 0)]
+    graph = Graph.from_edges(nodes[:-1], nodes[1:])
+    with pytest.warns(PlanetoidWarning, match="9 rows of X belong to no node"):
+        data = check_fit(X, {"n5": "a", "n0": "b"}, graph)
+    assert sparse.issparse(data.X)
+    expected = X.reindex(data.node_ids).fillna(0.0).to_numpy()
+    np.testing.assert_array_equal(data.X.toarray(), expected)

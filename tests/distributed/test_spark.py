@@ -1,6 +1,7 @@
 """Labels by a real local Spark."""
 
 import shutil
+import sys
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ def test_the_schema_names_columns_that_spark_can_read(model):
     )
 
 
-def test_map_in_arrow(model, tmp_path):
+def test_map_in_arrow(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     if shutil.which("java") is None:
         pytest.skip("Spark needs a Java runtime")

@@ -13,7 +13,9 @@ from planetoid.persistence import read_record
 
 def accepted(folder, load, n, seed=0):
     """Flip ``n`` different bits of the files in a folder, one at a time; return their number and those accepted."""
-    files = sorted(path for path in Path(folder).rglob("*") if path.is_file() and path.stat().st_size)
+    # A model card is text for people, who may edit it; nothing is read from it but their own section.
+    files = [path for path in Path(folder).rglob("*") if path.is_file() and path.name != "card.md"]
+    files = sorted(path for path in files if path.stat().st_size)
     bits = [(file, bit) for file in files for bit in range(8 * file.stat().st_size)]
     chosen = random.Random(seed).sample(bits, min(n, len(bits)))
     contents = {file: file.read_bytes() for file in files}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from planetoid.cli.console import status
 from planetoid.data.sources import ROLES
-from planetoid.errors import ParameterError
+from planetoid.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
@@ -68,6 +68,12 @@ class DataOptions:
     def paths(self) -> dict[str, Path]:
         """Return the files by role."""
         return {role: path for role in ROLES if (path := getattr(self, role)) is not None}
+
+    def check_present(self) -> None:
+        """Raise ``DataError`` for a file that is not there."""
+        for path in self.paths().values():
+            if str(path) != "-" and not any(mark in str(path) for mark in "*?[") and not path.exists():
+                raise DataError("no such file", path=path)
 
     def require(self, *, labels: bool) -> None:
         """Raise ``ParameterError`` if a required file is missing, before any file is opened."""

@@ -93,6 +93,7 @@ def fit(
         check_processes(method, options)
     _check_target(out, force)
     if processes is not None and processes > 1 and not is_one_of_several():
+        options.check_present()
         start_processes(processes)
         return
     is_first = rank() == 0

@@ -48,8 +48,8 @@ def parse_settings(entries: Iterable[str] | None) -> Settings:
 def parameter_names(method: str) -> list[str]:
     """Return the parameters of a method as the keys of ``--set``.
 
-    >>> parameter_names("graphemb")[2:5]
-    ['context_learning_rate', 'contexts.d', 'contexts.node2vec_p']
+    >>> [name for name in parameter_names("graphemb") if name.startswith("context")][:3]
+    ['context_learning_rate', 'contexts.d', 'contexts.labels_first']
     """
     parameters = METHODS[method]().get_params()
     return sorted(name.replace("__", ".") for name, value in parameters.items() if not isinstance(value, Parameters))

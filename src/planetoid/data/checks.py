@@ -261,8 +261,12 @@ def _align_rows(features: CheckedFeatures, ids: NodeIds) -> Features:
             raise DataError("no row of X has the id of a node in the graph: is the index of X the node id?")
         if unknown:
             warn(PlanetoidWarning(f"{unknown:,} rows of X belong to no node of the graph and are ignored"))
+        known = np.flatnonzero(rows >= 0)
+        if not isinstance(X, np.ndarray):
+            entries = np.ones(len(known), np.float32), (known, rows[known])
+            return sparse.csr_array(sparse.csr_array(entries, shape=(len(ids), X.shape[0])) @ X)
         aligned = np.zeros((len(ids), X.shape[1]), dtype=np.float32)
-        aligned[rows >= 0] = X[rows[rows >= 0]]
+        aligned[known] = X[rows[known]]
         return aligned
     if X.shape[0] != len(ids):
         raise DataError(

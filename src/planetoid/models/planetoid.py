@@ -135,8 +135,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     >>> data = pl.datasets.make_citation(300, seed=1)
     >>> split = data.split("random", per_class=5, n_val=0, n_test=200, seed=0)
     >>> model = pl.Planetoid().fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
-    >>> model.view_, model.embedding_.shape
-    ('neighbourhood', (300, 32))
+    >>> model.embedding_.shape
+    (300, 32)
     >>> bool((model.predict()[split.test] == data.y[split.test]).mean() > 0.7)
     True
     """

@@ -189,7 +189,7 @@ class NodeMap {
     const stamps = [];
     for (let l = 0; l < LEVELS; l++) {
       const confidence = (l + 0.5) / LEVELS;
-      stamps.push(this.fade ? painter.stamp(radius * (0.62 + 0.45 * confidence), 0, 0.25 + 0.7 * confidence) : painter.stamp(radius, 0, 0.9));
+      stamps.push(this.fade ? painter.stamp(radius * (0.58 + 0.42 * confidence), 0, 0.25 + 0.7 * confidence) : painter.stamp(radius, 0, 0.9));
     }
     const scale = this.scale * ratio / FULL;
     const left = this.points.width / 2 - this.view.x * this.scale * ratio;
