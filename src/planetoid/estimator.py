@@ -23,6 +23,16 @@ from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
 from planetoid.labels import Labels
+from planetoid.multi_label import (
+    SetSample,
+    Top,
+    best_threshold,
+    calibrate_sets,
+    check_supported,
+    class_logits,
+    indicator,
+    to_distributions,
+)
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
 from planetoid.prediction_sets import members, thresholds
 from planetoid.presets import load_preset
@@ -60,7 +70,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The probability from which on a class is in a prediction set, for each coverage 0, 0.001, ..., 1; only if
         probabilities are calibrated.
     transduction_ : array of shape (n_nodes,)
-        The most probable label of every fitted node.
+        The most probable label of every fitted node; the indicator matrix of its labels if nodes may have several.
+    multi_label_ : bool
+        Whether nodes may have several labels. Class probabilities then need not sum to one.
+    threshold_ : float
+        Only then: the probability from which on ``predict`` gives a label.
     node_ids_ : NodeIds
         Ids of the fitted nodes, in row order.
     n_features_in_, feature_names_in_
@@ -73,6 +87,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
     uses_graph: ClassVar[str] = "required"
     inductive: ClassVar[bool] = False
+    multi_label: ClassVar[bool] = False  # whether nodes may have several labels
     needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that cannot be saved and that have no usable default
 
     constraints: ClassVar[Constraints] = {}  # what each parameter may be
@@ -85,6 +100,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     set_thresholds_: npt.NDArray[np.float64]
     node_ids_: NodeIds
     preparation_: Preparation
+    multi_label_: bool = False
+    threshold_: float
     calibrate: bool
     _seed: int  # of this fit: random_state, or a fresh one if that is None
 
@@ -126,7 +143,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             :class:`~planetoid.Dataset` replaces all four arguments.
         y : array, Series or dict
             One label per node, in graph order (unlabelled: -1, ``None``, NaN or ``""``); a pandas Series whose index
-            holds node ids is aligned by them; or ``{node id: label}``.
+            holds node ids is aligned by them; or ``{node id: label}``. Several labels per node, for methods that take
+            them: an indicator matrix, dense or sparse, with a column per class (a row of zeros, NaN or -1 is an
+            unlabelled node); a DataFrame of this kind, with the classes as column names; or lists of labels in the
+            place of labels.
         graph : Graph, or anything that ``Graph.of`` understands
         validation : array, Series or dict, optional
             Labels of other nodes in the same form, for early stopping and calibration; never fitted. A method that
@@ -144,11 +164,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             uses_validation=self.uses_validation,
             who=name,
         )
+        check_supported(data, name)
         self.classes_ = data.classes
         self.node_ids_ = data.ids
-        for attribute in ("n_features_in_", "feature_names_in_", "preparation_"):
-            if hasattr(self, attribute):
-                delattr(self, attribute)
+        for attribute in ("n_features_in_", "feature_names_in_", "preparation_", "multi_label_", "threshold_"):
+            self.__dict__.pop(attribute, None)
+        if data.multi_label:
+            self.multi_label_ = True
         if data.X is not None:
             self.n_features_in_ = int(data.X.shape[1])
             if data.feature_names is not None:
@@ -181,6 +203,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return None
 
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample | None:
+        """Return what :meth:`_calibration_sample` returns, for several labels per node."""
+        return None
+
     def predict_proba(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> Probabilities:
         """Return class probabilities: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
         check_is_fitted(self, "label_distributions_")
@@ -192,9 +218,22 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = slice(None) if nodes is None else self.node_ids_.known_rows(nodes)
         return np.array(self.label_distributions_[rows])
 
-    def predict(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
-        """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
-        probabilities = self.predict_proba(X, nodes=nodes)  # first: it raises if the model is not fitted
+    def predict(
+        self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None, top: Top | None = None
+    ) -> npt.NDArray[Any]:
+        """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``.
+
+        If nodes may have several labels, the result is an indicator matrix with a column for each of ``classes_``: 1
+        where the probability is at least ``threshold_``, and for the most probable class. With ``top``, an integer or
+        one per node, it has so many labels instead, the most probable ones.
+        """
+        return self._labels(self.predict_proba(X, nodes=nodes), top)
+
+    def _labels(self, probabilities: Probabilities, top: Top | None = None) -> npt.NDArray[Any]:
+        if self.multi_label_:
+            return indicator(probabilities, self.threshold_, top)
+        if top is not None:
+            raise DataError("top is for several labels per node; this model has one", parameter="top")
         return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
     def predict_set(
@@ -208,6 +247,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._sets(self.predict_proba(X, nodes=nodes), alpha)
 
     def _sets(self, probabilities: Probabilities, alpha: float) -> npt.NDArray[np.bool_]:
+        if self.multi_label_:
+            raise DataError(
+                "prediction sets contain the true class of a node that has one",
+                hint="for several labels per node, use predict or predict_proba",
+            )
         if not hasattr(self, "set_thresholds_"):
             raise DataError(
                 f"{type(self).__name__} was fitted without the labels that prediction sets are chosen by",
@@ -219,7 +263,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def transduction_(self) -> npt.NDArray[Any]:
         """Label of every fitted node."""
         check_is_fitted(self, "label_distributions_")
-        return self.classes_[self.label_distributions_.argmax(axis=1)]  # type: ignore[no-any-return]
+        return self._labels(self.label_distributions_)
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         raise _not_inductive(self)
@@ -230,6 +274,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = self.multi_label
         return tags
 
     def save(
@@ -326,6 +371,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} did not converge: the class probabilities of all nodes are NaN",
                 hint="lower the learning rate, or scale the features",
             )
+        if data.multi_label:
+            return self._set_distributions(scores, data, started)
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
@@ -341,14 +388,49 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unknown = int((~known).sum())
         if unknown:
             scores[~known] = data.class_prior
-            warnings.warn(
-                f"{type(self).__name__} can say nothing about {unknown:,} of {data.n_nodes:,} nodes "
-                "(no labelled node can be reached from them); they get the class prior",
-                PlanetoidWarning,
-                stacklevel=3,
-            )
+            self._warn_unknown(unknown, data)
         scores.flags.writeable = False
         return scores
+
+    def _warn_unknown(self, count: int, data: Dataset) -> None:
+        warnings.warn(
+            f"{type(self).__name__} can say nothing about {count:,} of {data.n_nodes:,} nodes "
+            "(no labelled node can be reached from them); they get the class prior",
+            PlanetoidWarning,
+            stacklevel=4,
+        )
+
+    def _set_distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:
+        """Calibrate independent class probabilities; the class prior where nothing is known."""
+        total = scores.sum(axis=1)
+        known = np.isfinite(total) & (total > 0)
+        self.calibration_ = self._set_calibration(scores, known, data, started)
+        found = to_distributions(scores, known, data, self.calibration_)
+        unknown = int((~known & (data.y < 0)).sum())
+        if unknown:
+            self._warn_unknown(unknown, data)
+        unlabelled = data.y < 0
+        self.threshold_ = best_threshold(found[unlabelled] if unlabelled.any() else found)
+        found.flags.writeable = False
+        return found
+
+    def _set_calibration(
+        self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float
+    ) -> Calibration:
+        """Choose how independent probabilities are calibrated: by validation labels, or by the sample of the method."""
+        self.__dict__.pop("set_thresholds_", None)
+        if not self.calibrate:
+            return Calibration()
+        assert data.Y is not None
+        fitted = perf_counter()
+        rows = data.validation_nodes[0]
+        rows = rows[known[rows]]
+        sample: SetSample | None = SetSample(class_logits(probabilities[rows]), data.Y[rows], "validation labels")
+        if len(rows) < MIN_LABELS:
+            sample = self._set_sample(data, np.where(known[:, None], probabilities, 0.0))
+        found = Calibration() if sample is None else calibrate_sets(sample)
+        ended = perf_counter()
+        return replace(found, seconds=ended - fitted, share=(ended - fitted) / max(ended - started, 1e-9))
 
     def _calibration(
         self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
@@ -15,9 +16,11 @@ from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import Record
+from planetoid.training.logistic_regression import fit_logistic, left_out_sets
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 from planetoid.utils.progress import progress
 from planetoid.utils.seeds import new_seed
@@ -25,11 +28,14 @@ from planetoid.utils.seeds import new_seed
 __all__ = ["GraphEmbedding"]
 
 AUTO_C = 3.0  # times classes^2 / labels
+AUTO_C_SETS = 30.0  # of each of the independent regressions of several labels per node
 PIECES = 100  # records of a training, and moves of the progress bar
 
 
 class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     """Skip-gram embeddings of random walks (r2 = 1), then softmax regression on them.
+
+    Several labels per node: a logistic regression per class.
 
     Parameters
     ----------
@@ -44,7 +50,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         See :class:`planetoid.engine.SkipGram`.
     C : float or "auto", default "auto"
         Inverse strength of the softmax's L2 penalty. ``"auto"`` is 3 times the square of the number of classes, per
-        label: among many classes, each with few labels, a penalty that suits few would leave only the largest class.
+        label: among many classes, each with few labels, a penalty that suits few would leave only the largest class. With
+        several labels per node it is 30.
     directory : path, optional
         Folder for memory-mapped tables, for graphs larger than memory.
     calibrate : bool, default True
@@ -70,6 +77,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     ['left', 'right']
     """
 
+    multi_label = True
     constraints: ClassVar[Constraints] = {
         "dimension": Integer(1),
         "pretrain": Real(0, closed="neither"),
@@ -129,6 +137,11 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         self.embedding_ = self._embed(data)
         X = scale_rows(self.embedding_, "l2")
         rows = data.labelled
+        if data.Y is not None:
+            self._logistic = fit_logistic(X[rows], data.Y[rows], self._inverse_penalty(data))
+            probabilities = np.asarray(expit(self._logistic.logits(X)))
+            probabilities[~data.graph.connected()] = 0.0
+            return probabilities
         solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
         self._softmax = fit_softmax(solver, X[rows], data.y[rows])
         probabilities = np.asarray(self._softmax.predict_proba(X))
@@ -142,7 +155,15 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         scores = self._softmax.decision_function(X)
         return left_out_sample(products(X), scores, rows[connected], self._inverse_penalty(data), data, probabilities)
 
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
+        rows = labels_to_leave_out(data)
+        rows = rows[data.graph.connected()[rows]]
+        X = scale_rows(self.embedding_[rows], "l2")
+        return left_out_sets(X, rows, self._inverse_penalty(data), data, self._logistic)
+
     def _inverse_penalty(self, data: Dataset) -> float:
+        if isinstance(self.C, str) and data.multi_label:
+            return AUTO_C_SETS
         return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)
 
     def embed(self, data: Dataset) -> npt.NDArray[np.float32]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
+from planetoid.labels import mask_labels
+from planetoid.multi_label import SetSample, class_logits
 from planetoid.parameters import Constraints
 from planetoid.search_space import Categorical, SearchSpace
 
 __all__ = ["LabelPropagation"]
+
+HIDDEN = 4  # one label in so many is hidden to calibrate several labels per node
 
 
 class LabelPropagation(Propagation):
@@ -24,7 +30,8 @@ class LabelPropagation(Propagation):
     walk from it meets a labelled node of class c first. A directed edge counts
     in both directions (A + A^T), because the harmonic solution is defined on
     undirected graphs. A node from which no labelled node can be reached gets the
-    class prior.
+    class prior. If nodes may have several labels, so may the labelled node that the
+    walk meets: scores of a node need not sum to one.
 
     Parameters
     ----------
@@ -72,6 +79,7 @@ class LabelPropagation(Propagation):
     [0.75, 0.5, 0.25]
     """
 
+    multi_label = True
     constraints: ClassVar[Constraints] = {**Propagation.constraints, "class_mass_normalization": bool}
     search_space: ClassVar[SearchSpace] = {"class_mass_normalization": Categorical((True, False))}
 
@@ -98,4 +106,20 @@ class LabelPropagation(Propagation):
         deviation = np.where(labelled[:, None], labels - prior, 0.0)
         values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
         scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0) + labels
-        return class_mass_normalized(scores, prior) if self.class_mass_normalization else scores
+        if not self.class_mass_normalization:
+            return scores
+        if data.multi_label:  # as many nodes of each class as its share says, instead of shares of a row
+            scores[free] = np.clip(class_mass_normalized(scores[free], prior) * free.sum(), 0.0, 1.0)
+            return scores
+        return class_mass_normalized(scores, prior)
+
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
+        """Hide some of the labels, and propagate the others once more."""
+        assert data.Y is not None
+        hidden = data.labelled[np.random.default_rng(0).permutation(len(data.labelled)) % HIDDEN == 0]
+        seen = mask_labels(data.y, np.setdiff1d(data.labelled, hidden))
+        if not (seen >= 0).any():
+            return SetSample(np.empty((0, data.n_classes)), data.Y[:0], "cross-fitting")
+        found = clone(self)._fit(replace(data, y=seen, validation=None))
+        hidden = hidden[found[hidden].any(axis=1)]
+        return SetSample(class_logits(found[hidden]), data.Y[hidden], "cross-fitting")

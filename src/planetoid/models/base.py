@@ -16,6 +16,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.labels import mask_labels
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
@@ -24,7 +25,7 @@ from planetoid.training.settings import Network, Training
 from planetoid.utils.hashing import sha256_of_arrays
 
 if TYPE_CHECKING:
-    from planetoid.engine.sampler import ContextSampler
+    from planetoid.engine.sampler import Classes, ContextSampler
     from planetoid.training.loss import Loss
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
@@ -53,6 +54,7 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     """Parameters and helpers of the Planetoid models; see the models themselves."""
 
     uses_validation = True
+    multi_label = True
     weight_decay_factor: ClassVar[float]  # of weight_decay="auto"
 
     dimension: int
@@ -93,7 +95,8 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             )
             return None
         r2 = self.contexts.walk_share(len(data.labelled), data.n_nodes)
-        counts = np.bincount(data.y[data.y >= 0])
+        labels: Classes = data.y if data.Y is None else mask_labels(data.Y, data.labelled)
+        counts = np.bincount(data.y[data.y >= 0] if data.Y is None else data.Y[data.labelled].indices)
         if r2 < 1 and not self.contexts.self_pairs and counts.max() < 2:
             if self.contexts.r2 != "auto":
                 warnings.warn(
@@ -105,7 +108,7 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             r2 = 1.0
         from planetoid.engine.sampler import ContextSampler
 
-        return ContextSampler(data.graph, self.contexts.replace(r2=r2), data.y, seed=self._seed)
+        return ContextSampler(data.graph, self.contexts.replace(r2=r2), labels, seed=self._seed)
 
     def _weight_decay(self, data: Dataset) -> float:
         """Return the weight decay; ``"auto"`` is small where there are many classes."""
@@ -149,6 +152,8 @@ def fingerprint_of(name: str, seed: int, parameters: dict[str, str], data: Datas
     """Return a digest of a method, its parameters and the data, by which a checkpoint knows its training."""
     prefix = f"{name} {seed} {json.dumps(parameters, sort_keys=True)}"
     arrays = [data.y, data.validation, data.graph.indptr, data.graph.indices, data.graph.weights]
+    if data.Y is not None:
+        arrays += [data.Y.indptr, data.Y.indices]
     if data.X is not None:
         arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
     return sha256_of_arrays(arrays, prefix.encode())
