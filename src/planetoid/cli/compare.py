@@ -20,6 +20,7 @@ from planetoid.cli.evaluate import (
     with_interval,
 )
 from planetoid.cli.method_choice import Choice, excluded_lines
+from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.options import AsJson, Methods, NewNodes, Processes, Quiet, Seed, Settings, takes_data
 from planetoid.errors import DataError
 from planetoid.utils.text import pluralize
@@ -71,6 +72,7 @@ def compare(
     wanted = None if method is None else parse_methods(method)
     with collect_warnings(quiet=quiet) as warned:
         data = options.read(quiet=quiet)
+    refuse_sets(data, "compare")
     methods, excluded = suitable_methods(data, new_nodes=new_nodes)
     if wanted is not None:
         methods = [name for name in methods if name in wanted]

@@ -107,6 +107,15 @@ DATA_OPTIONS: dict[str, object] = {
         list[str],
         "FILE=SQL",
     ),
+    "multi_label": Annotated[
+        bool,
+        typer.Option(
+            "--multi-label", help="Nodes may have several labels, one per row of --labels.", rich_help_panel=PANEL
+        ),
+    ],
+    "label_separator": _data_option(
+        "--label-separator", "What separates several labels of a node in one cell, such as ';'.", str, "TEXT"
+    ),
 }
 REPEATED = ("ignore", "text_columns", "categorical", "unlabelled", "header", "no_header", "query")
 
@@ -186,7 +195,7 @@ def takes_data(*, validation: bool) -> Callable[[Callable[..., None]], Callable[
 
 
 def _parameter(name: str) -> inspect.Parameter:
-    default = False if name == "directed" else None
+    default = False if name in ("directed", "multi_label") else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=DATA_OPTIONS[name])
 
 

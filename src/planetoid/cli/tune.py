@@ -12,6 +12,7 @@ from planetoid.cli.console import plain_table, print_json, print_lines, print_me
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
+from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.options import AsJson, NewNodes, Processes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
 from planetoid.utils.text import pluralize
@@ -76,6 +77,7 @@ def tune(
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
     with collect_warnings(quiet=quiet):
         data = options.read(quiet=quiet)
+    refuse_sets(data, "tune")
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
     )

@@ -7,7 +7,7 @@ unlabelled node: that a node is known to have none of the classes cannot be said
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,12 @@ from planetoid.utils.sparse_format import check_sparse_format
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LabelSets", "encode_label_sets", "encode_sets", "is_multi_label", "one_label_each", "with_validation"]
+__all__ = [
+    "LabelSets", "encode_both_sets", "encode_label_sets", "encode_sets", "is_multi_label", "one_label_each",
+    "with_validation",
+]  # fmt: skip
 
+Codes: TypeAlias = "npt.NDArray[np.int32]"
 COLLECTIONS = (list, set, tuple, frozenset, np.ndarray)  # of labels, where some node has a list or a set of them
 
 
@@ -84,6 +88,29 @@ def encode_sets(labels: Sequence[Sequence[Hashable]]) -> LabelSets:
     rows = np.repeat(np.arange(len(labels)), [len(one) for one in labels])
     entries = np.ones(len(rows), dtype=bool), (rows, codes)
     return LabelSets(sparse.csr_array(entries, shape=(len(labels), len(classes)), dtype=bool), classes)
+
+
+def encode_both_sets(
+    labels: npt.NDArray[np.object_] | None, validation: npt.NDArray[np.object_] | None, ids: NodeIds
+) -> tuple[sparse.csr_array, Codes, Codes | None, npt.NDArray[Any]]:
+    """Return the matrix of labels and validation labels, a label of each as codes, and the classes of both.
+
+    Each has a list of labels per node, or ``None``.
+    """
+    n = len(ids)
+    columns = [[one or [] for one in ([] if column is None else column.tolist())] for column in (labels, validation)]
+    if len({type(label) for column in columns for one in column for label in one}) > 1:  # integers in one file only
+        columns = [[[str(label) for label in one] for one in column] for column in columns]
+    Y, classes = encode_sets([*columns[0], *columns[1]])
+    empty = sparse.csr_array((n, len(classes)), dtype=bool)
+    y, held_out = (Y[:n], Y[n:]) if labels is not None else (empty, Y)
+    if validation is None:
+        y = y if labels is not None else empty
+        return y, one_label_each(y), None, classes
+    merged = with_validation(LabelSets(y, classes), LabelSets(held_out, classes), ids)
+    codes = one_label_each(merged)
+    of_labels, of_validation = (np.where(np.diff(one.indptr) > 0, codes, -1) for one in (y, held_out))
+    return merged, of_labels, of_validation, classes
 
 
 def with_validation(labels: LabelSets, validation: LabelSets, ids: NodeIds) -> sparse.csr_array:

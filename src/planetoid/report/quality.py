@@ -72,8 +72,8 @@ class Quality:
 
 
 def measure_quality(nodes: ReportNodes) -> Quality | None:
-    """Return the metrics, ``None`` if there are no nodes to evaluate on."""
-    if not nodes.evaluated.any():
+    """Return the metrics, ``None`` if there are no nodes to evaluate on, or nodes may have several labels."""
+    if not nodes.evaluated.any() or nodes.label_sets is not None:
         return None
     true, probabilities = nodes.truth[nodes.evaluated], nodes.probabilities[nodes.evaluated]
     predicted = probabilities.argmax(axis=1)

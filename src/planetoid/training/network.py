@@ -35,8 +35,8 @@ class Head(nn.Module):
     sparse_features : bool
         Whether x comes as sparse batches in training.
     multi_label : bool
-        Whether nodes may have several labels: each class then has a sigmoid of its own in the place of the softmax,
-        and y is a matrix of 0 and 1.
+        Whether nodes may have several labels: each class then has a sigmoid of its own in the place of the softmax, y
+        is a matrix of 0 and 1, and softmax layers as wide as the classes are left out.
     """
 
     def __init__(
@@ -56,9 +56,11 @@ class Head(nn.Module):
         self.branches = nn.ModuleDict()
         self.outputs = nn.ModuleDict()
         self.auxiliary = nn.ModuleDict()
-        # A softmax layer as wide as the classes is a prediction already; any other layer gets one on top.
-        self.layers_predict = network.activation == "softmax" and width == n_classes and not multi_label
-        for name, size, layers in (("x", n_features, network.k), ("e", dimension, network.l)):
+        # A softmax layer as wide as the classes is a prediction already; any other layer gets one on top. It predicts one
+        # class, so that it is left out where nodes may have several.
+        self.layers_predict = network.activation == "softmax" and width == n_classes
+        k, l = (0, 0) if multi_label and self.layers_predict else (network.k, network.l)
+        for name, size, layers in (("x", n_features, k), ("e", dimension, l)):
             if size == 0:
                 continue
             sparse = name == "x" and sparse_features
