@@ -1,13 +1,13 @@
 """Several labels per node by the protocol of DeepWalk, against one-vs-rest regression on gensim's embeddings.
 
-    python benchmarks/multilabel.py [--nodes 3000] [--splits 3] [--only planetoid]
+    python benchmarks/multilabel.py [--nodes 1500] [--splits 3] [--only planetoid]
 
 Data: ``datasets.make_multilabel`` (overlapping groups, 39 labels, no features). Protocol: 10, 50 and 90 % of the nodes,
 drawn at random, are labelled; all others are tested; the number of labels of each test node is known. All methods see
 the same splits. gensim's word2vec runs in ``.venv-bench`` (see ``benchmarks/requirements.txt``), on walks of the same
 number, length and window; the walks differ, as those of two seeds do. Its vectors get two classifiers: that of DeepWalk
-(scikit-learn's logistic regression, C = 1, on the vectors as they are) and that of ``GraphEmbedding`` (rows of length 1,
-C = 30). Embeddings do not depend on labels, so they are learned once. Results are merged into
+(scikit-learn's logistic regression, C = 1, on the vectors as they are) and that of ``GraphEmbedding`` (rows of length
+1, C = 30). Embeddings do not depend on labels, so they are learned once. Results are merged into
 ``benchmarks/results/multilabel.json`` after each method; ``scripts/update_docs.py`` writes the table.
 """
 
@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +54,9 @@ class Learned(pl.GraphEmbedding):
         return self.kept
 
 
+@cache
 def gensim_vectors(data: Dataset, walks: str) -> np.ndarray:
-    """Return gensim's embedding."""
+    """Return gensim's embedding, learned once."""
     count, length, window = WALKS[walks]
     with tempfile.TemporaryDirectory() as folder:
         np.savez(f"{folder}/graph.npz", indptr=data.graph.indptr, indices=data.graph.indices)
@@ -149,14 +151,12 @@ def measure(make, data: Dataset, n_splits: int) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=3000)
+    parser.add_argument("--nodes", type=int, default=1500)
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--only", default="", help="part of the name")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    data = pl.datasets.make_multilabel(
-        options.nodes, N_CLASSES, mean_degree=MEAN_DEGREE, within=WITHIN, seed=DATA_SEED
-    )
+    data = pl.datasets.make_multilabel(options.nodes, N_CLASSES, mean_degree=MEAN_DEGREE, within=WITHIN, seed=DATA_SEED)
     report = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"methods": {}}
     report |= {
         "data": f"{data.n_nodes:,} nodes, {data.graph.n_edges:,} edges, {N_CLASSES} labels, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ __all__ = [
 UNLABELLED = -1
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
-# One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}. Several labels per node:
+# One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}. Several of them:
 # an indicator matrix, a DataFrame with a column per class, or lists of labels in the place of labels.
 Labels: TypeAlias = (
     "npt.ArrayLike | sparse.sparray | sparse.spmatrix | pd.Series[Any] | pd.DataFrame | "
@@ -121,10 +121,6 @@ def mask_labels(y: pd.DataFrame, rows: npt.ArrayLike | slice) -> pd.DataFrame: .
 
 
 @overload
-def mask_labels(y: sparse.sparray | sparse.spmatrix, rows: npt.ArrayLike | slice) -> sparse.csr_array: ...
-
-
-@overload
 def mask_labels(
     y: npt.ArrayLike | Sequence[Hashable | Sequence[Hashable] | None], rows: npt.ArrayLike | slice
 ) -> npt.NDArray[Any]: ...
@@ -138,7 +134,7 @@ def mask_labels(
     | pd.Series[Any]
     | pd.DataFrame,
     rows: npt.ArrayLike | slice,
-) -> npt.NDArray[Any] | sparse.csr_array | pd.Series[Any] | pd.DataFrame:
+) -> npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame | sparse.csr_array:
     """Return a copy of ``y`` that is unlabelled everywhere except in ``rows``.
 
     The result has the type of ``y``: integers are masked by -1, floats by NaN, strings by ``""`` and objects by
@@ -157,7 +153,7 @@ def mask_labels(
     if is_series(y):
         return _mask_series(y, rows)
     if hasattr(y, "columns"):
-        return _mask_frame(y, rows)
+        return _mask_frame(cast("pd.DataFrame", y), rows)
     if hasattr(y, "tocsr"):
         return _mask_sparse(y, rows)
     labels = as_objects(y) if isinstance(y, (list, tuple)) and any(map(is_label_collection, y)) else np.asarray(y)
@@ -196,7 +192,7 @@ def _mask_series(y: pd.Series[Any], rows: npt.ArrayLike | slice) -> pd.Series[An
 
 
 def _mask_frame(y: pd.DataFrame, rows: npt.ArrayLike | slice) -> pd.DataFrame:
-    masked = y.astype(float)
+    masked: pd.DataFrame = y.astype(float)
     hidden = np.ones(len(y), dtype=bool)
     hidden[rows] = False  # type: ignore[index]
     masked.iloc[hidden] = np.nan

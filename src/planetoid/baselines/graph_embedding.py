@@ -50,8 +50,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         See :class:`planetoid.engine.SkipGram`.
     C : float or "auto", default "auto"
         Inverse strength of the softmax's L2 penalty. ``"auto"`` is 3 times the square of the number of classes, per
-        label: among many classes, each with few labels, a penalty that suits few would leave only the largest class. With
-        several labels per node it is 30.
+        label: among many classes, each with few labels, a penalty that suits few would leave only the largest class.
+        With several labels per node it is 30.
     directory : path, optional
         Folder for memory-mapped tables, for graphs larger than memory.
     calibrate : bool, default True

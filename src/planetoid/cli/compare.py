@@ -19,8 +19,8 @@ from planetoid.cli.evaluate import (
     warnings_by_method,
     with_interval,
 )
-from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.evaluate_sets import refuse_sets
+from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import AsJson, Methods, NewNodes, Processes, Quiet, Seed, Settings, takes_data
 from planetoid.errors import DataError
 from planetoid.utils.text import pluralize

@@ -103,9 +103,7 @@ def predict(
             saved = SavedModel(model)
             new = open_new(saved, features, nodes, id_column, features_format)
             sets = None if coverage is None else _sets(saved, coverage)
-            integer_ids = _integer_ids(
-                saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)
-            )
+            integer_ids = _integer_ids(saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file))
             if top is not None and not saved.multi_label:
                 raise ParameterError("--top is for models with several labels per node")
             table: PredictionTable | LabelSetTable

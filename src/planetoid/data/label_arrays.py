@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Entry = TypeVar("Entry")
 
 __all__ = [
-    "aligned_by_index", "encode_labels", "encode_validation", "index_ids", "label_entries", "n_entries", "unknown_class",
+    "aligned_by_index", "encode_labels", "encode_validation", "index_ids", "label_entries", "n_entries",
+    "unknown_class",
 ]  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def label_entries(y: Labels, ids: NodeIds, name: str, given_ids: bool) -> list[A
             return aligned_by_index(y.tolist(), index, ids, name, given_ids)
     if hasattr(y, "__array__") and not hasattr(y, "tolist"):
         y = np.asarray(y)
-    labels = y.tolist() if hasattr(y, "tolist") else list(y)  # type: ignore[arg-type]
+    labels = y.tolist() if hasattr(y, "tolist") else list(y)  # type: ignore[arg-type, operator]
     if len(labels) != len(ids):
         raise DataError(
             f"{name} has {len(labels):,} entries but there are {len(ids):,} nodes; "
@@ -104,12 +105,12 @@ def label_entries(y: Labels, ids: NodeIds, name: str, given_ids: bool) -> list[A
 
 
 def _label_column(y: Labels, ids: NodeIds, name: str, given_ids: bool) -> list[Hashable | None]:
-    labels: list[Hashable | None] = label_entries(y, ids, name, given_ids)
+    labels = label_entries(y, ids, name, given_ids)
     for row, label in enumerate(labels):
         if isinstance(label, list):
             raise DataError(
                 f"{name} must have one dimension, a label per node, got two",
-                hint="for several labels per node, pass an indicator matrix with a column per class, or lists of labels",
+                hint="for several labels per node, pass an indicator matrix with a column per class, or lists",
             )
         if not isinstance(label, Hashable):
             raise DataError(f"{name} must have hashable labels, such as strings or numbers, got {label!r} in row {row}")

@@ -164,7 +164,7 @@ def _of_frame(table: pd.DataFrame, ids: NodeIds, name: str, given_ids: bool) -> 
     return _of_matrix(_checked(indicator, ids, name), table.columns.tolist())
 
 
-def _of_matrix(indicator: sparse.csr_array, names: list[Hashable] | None) -> LabelSets:
+def _of_matrix(indicator: sparse.csr_array, names: Sequence[Hashable] | None) -> LabelSets:
     classes = np.arange(indicator.shape[1]) if names is None else np.array(names, dtype=object)
     return LabelSets(indicator, classes)
 

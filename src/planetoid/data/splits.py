@@ -48,11 +48,13 @@ class Split:
 
     def train_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return ``y`` with all labels but the training labels masked."""
-        return mask_labels(y, self.train)
+        labels: npt.NDArray[Any] = mask_labels(y, self.train)
+        return labels
 
     def val_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return ``y`` with all labels but the validation labels masked."""
-        return mask_labels(y, self.val)
+        labels: npt.NDArray[Any] = mask_labels(y, self.val)
+        return labels
 
     def __repr__(self) -> str:
         sizes = f"train={len(self.train):,}, val={len(self.val):,}, test={len(self.test):,}"

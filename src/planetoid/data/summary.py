@@ -110,7 +110,9 @@ def describe(data: Dataset, counts: DatasetCounts | None = None) -> list[tuple[s
     n_labels = len(data.labelled)
     if data.n_classes:
         nodes = pluralize(data.n_nodes, "node")
-        several = "" if data.Y is None else f", {data.class_prior.sum() if n_labels else 0:.2f} labels per labelled node"
+        several = (
+            "" if data.Y is None else f", {data.class_prior.sum() if n_labels else 0:.2f} labels per labelled node"
+        )
         rows.append(("labels", f"{n_labels:,} of {nodes} ({n_labels / max(1, data.n_nodes):.1%}){several}"))
         rows.append(("classes", _classes(class_sizes(data))))
     if data.validation is not None:

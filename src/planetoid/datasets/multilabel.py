@@ -104,9 +104,7 @@ def make_multilabel(
     )
 
 
-def _groups(
-    generator: np.random.Generator, n_nodes: int, n_classes: int, labels_per_node: float
-) -> sparse.csr_array:
+def _groups(generator: np.random.Generator, n_nodes: int, n_classes: int, labels_per_node: float) -> sparse.csr_array:
     """Draw one group for each person, and further ones until there are as many as asked for."""
     shares = np.arange(1, n_classes + 1) ** -SIZE_EXPONENT
     shares /= shares.sum()

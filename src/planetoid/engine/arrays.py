@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs", "Row", "Rules",
-    "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables",
+    "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs",
+    "Row", "Rules", "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]

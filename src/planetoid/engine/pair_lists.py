@@ -44,9 +44,7 @@ def one_pair_per_walk(sampling: Sampling, first: int, path: Nodes, pairs: Pairs)
             key = key_of(sampling.seed, LABEL_PAIRS, index)
             centre = label_centre(key, ZERO, gamma, sampling.labels, self_pairs)
             pairs.i[number] = centre.node
-            pairs.c[number] = label_context(
-                key, TWO, gamma, centre, sampling.labels.members, sampling.labels.by_node
-            )
+            pairs.c[number] = label_context(key, TWO, gamma, centre, sampling.labels.members, sampling.labels.by_node)
         pairs.gamma[number] = gamma
 
 

@@ -67,9 +67,7 @@ class ContextSampler:
     True
     """
 
-    def __init__(
-        self, graph: Graph, contexts: Contexts, labels: Classes | None = None, *, seed: int = 0
-    ) -> None:
+    def __init__(self, graph: Graph, contexts: Contexts, labels: Classes | None = None, *, seed: int = 0) -> None:
         contexts.check("ContextSampler")
         if graph.n_nodes == 0:
             raise DataError("the graph has no nodes")

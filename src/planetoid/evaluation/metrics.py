@@ -54,7 +54,9 @@ class MultiLabelF1(NamedTuple):
     macro: float
 
 
-def multi_label_f1(truth: npt.ArrayLike | sparse.csr_array, predicted: npt.ArrayLike) -> MultiLabelF1:
+def multi_label_f1(
+    truth: npt.ArrayLike | sparse.csr_array, predicted: npt.ArrayLike | sparse.csr_array
+) -> MultiLabelF1:
     """Return micro and macro F1 of indicator matrices, a row per node and a column per class.
 
     Micro F1 counts every label alike; macro F1 is the unweighted mean over the classes that occur in ``truth``.
@@ -64,8 +66,10 @@ def multi_label_f1(truth: npt.ArrayLike | sparse.csr_array, predicted: npt.Array
     """
     from scipy import sparse
 
-    true = np.asarray(truth.toarray() if sparse.issparse(truth) else truth, dtype=bool)
-    guessed = np.asarray(predicted, dtype=bool)
+    true, guessed = (
+        np.asarray(sparse.csr_array(one).toarray() if sparse.issparse(one) else one, dtype=bool)
+        for one in (truth, predicted)
+    )
     if true.shape != guessed.shape or true.ndim != 2 or len(true) == 0:
         raise DataError(
             f"truth has shape {true.shape} and predicted has shape {guessed.shape}; expected two indicator matrices "

@@ -359,9 +359,7 @@ def _metrics(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: 
     }
 
 
-def _set_metrics(
-    truth: sparse.csr_array, probabilities: npt.NDArray[Any], model: GraphClassifier
-) -> dict[str, float]:
+def _set_metrics(truth: sparse.csr_array, probabilities: npt.NDArray[Any], model: GraphClassifier) -> dict[str, float]:
     """Return F1 of the labels that are predicted, and of as many as each node has."""
     predicted = multi_label_f1(truth, indicator(probabilities, model.threshold_))
     known = multi_label_f1(truth, indicator(probabilities, model.threshold_, np.diff(truth.indptr)))

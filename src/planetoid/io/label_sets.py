@@ -65,7 +65,7 @@ def read_label_sets(
     query: str | None = None,
     unlabelled: Sequence[str] = (),
 ) -> npt.NDArray[np.object_] | dict[Hashable, list[Hashable]]:
-    """Read the labels of nodes that may have several, from a table of ids and labels.
+    r"""Read the labels of nodes that may have several, from a table of ids and labels.
 
     A node may have several records; with ``label_separator``, a cell may hold several labels. Labels that are repeated
     count once, empty ones do not count.
@@ -91,7 +91,7 @@ def read_label_sets(
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as name:
     ...     file = pathlib.Path(name) / "groups.csv"
-    ...     _ = file.write_text("id,label\\na,art; jazz\\nb,art\\nb,tea\\n")
+    ...     _ = file.write_text("id,label\na,art; jazz\nb,art\nb,tea\n")
     ...     read_label_sets(file, label_separator=";")
     {'a': ['art', 'jazz'], 'b': ['art', 'tea']}
     """

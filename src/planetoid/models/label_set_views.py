@@ -31,7 +31,10 @@ __all__ = ["SET_VIEWS", "Regressed", "Weighted", "label_shares", "propagated", "
 SET_VIEWS = ("features", "neighbourhood", "graph", "labels")
 INVERSE_PENALTY = {"features": 10.0, "neighbourhood": 10.0, "graph": 10.0, "labels": 3.0}
 MOST_COLUMNS = 512  # of features that are propagated; more are projected at random, which keeps their products
-PRIOR_NEIGHBOURS = (1.0, 1e-3)  # labelled ones of the class prior, beside those that a node has: near and two steps away
+PRIOR_NEIGHBOURS = (
+    1.0,
+    1e-3,
+)  # labelled ones of the class prior, beside those that a node has: near and two steps away
 SMALLEST = 1e-12
 
 Matrix = npt.NDArray[np.float64]

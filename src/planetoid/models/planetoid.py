@@ -492,7 +492,11 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         Where the model learned from the graph alone, it is the mean embedding of each class, weighted by the student's
         probabilities. A row that equals a fitted one has that node's embedding.
         """
-        if self.multi_label_ or not hasattr(self, "n_features_in_") or (self.view_ == "graph" and self._student is None):
+        if (
+            self.multi_label_
+            or not hasattr(self, "n_features_in_")
+            or (self.view_ == "graph" and self._student is None)
+        ):
             return super()._embed_new(X)
         x = self._inputs.scaled(self._check_new(X))
         if self.view_ == "graph":

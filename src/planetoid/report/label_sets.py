@@ -48,9 +48,7 @@ class SetQuality:
     counts: npt.NDArray[np.int64]
 
 
-def known_sets(
-    model: ModelView, record: FitRecord | None, truth: Labels | None
-) -> tuple[sparse.csr_array, Codes]:
+def known_sets(model: ModelView, record: FitRecord | None, truth: Labels | None) -> tuple[sparse.csr_array, Codes]:
     """Return all known labels of each node, and one label of each node in the truth, -1 for the others.
 
     A label in the truth that is no class of the model does not count; one that equals a class as text does.

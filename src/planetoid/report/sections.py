@@ -16,8 +16,8 @@ from planetoid.report.quality import N_BINS, Quality
 
 if TYPE_CHECKING:
     from planetoid.persistence import FitRecord
-    from planetoid.report.model_view import ModelView
     from planetoid.report.label_sets import SetQuality
+    from planetoid.report.model_view import ModelView
     from planetoid.report.nodes import ReportNodes
     from planetoid.report.ranking import Ranking
 

@@ -159,7 +159,9 @@ def write_report(
     rows = map_rows(nodes, max_points, seed)
     mapped = map_vectors(view)
     coordinates = map_coordinates(mapped.vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
-    page = _page(nodes, quality, sets, record, title or f"{view.class_name} report", rows, coordinates, mapped.kind, seed)
+    page = _page(
+        nodes, quality, sets, record, title or f"{view.class_name} report", rows, coordinates, mapped.kind, seed
+    )
     with atomic_write(target) as temporary:
         temporary.write_bytes(page)
     return ReportSummary(

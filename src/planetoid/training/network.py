@@ -56,13 +56,14 @@ class Head(nn.Module):
         self.branches = nn.ModuleDict()
         self.outputs = nn.ModuleDict()
         self.auxiliary = nn.ModuleDict()
-        # A softmax layer as wide as the classes is a prediction already; any other layer gets one on top. It predicts one
-        # class, so that it is left out where nodes may have several.
+        # A softmax layer as wide as the classes is a prediction already; any other layer gets one on top. It predicts
+        # one class, so that it is left out where nodes may have several.
         self.layers_predict = network.activation == "softmax" and width == n_classes
-        k, l = (0, 0) if multi_label and self.layers_predict else (network.k, network.l)
-        for name, size, layers in (("x", n_features, k), ("e", dimension, l)):
+        left_out = multi_label and self.layers_predict
+        for name, size, given in (("x", n_features, network.k), ("e", dimension, network.l)):
             if size == 0:
                 continue
+            layers = 0 if left_out else given
             sparse = name == "x" and sparse_features
             branch = Branch(size, layers, width, network.activation, network.dropout, random, sparse)
             self.branches[name] = branch
