@@ -121,6 +121,7 @@ def label_shares(adjacency: sparse.csr_array, Y: sparse.csr_array) -> Matrix:
     labels = np.hstack([Y.toarray(), known]).astype(np.float64)  # in the last column: how many are labelled
     near = sparse.csr_array(adjacency, dtype=np.float64)
     near.setdiag(0.0)
+    near.eliminate_zeros()
     degrees = sparse.diags_array(1.0 / np.sqrt(np.maximum(strengths(near), SMALLEST)))
     walk = sparse.csr_array(degrees @ near @ degrees)
     to_itself = np.asarray(walk.multiply(walk).sum(axis=1)).reshape(-1, 1)
