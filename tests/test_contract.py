@@ -153,14 +153,14 @@ class TestContract:
         held = pl.mask_labels(toy.truth, [1, 16, 31])
         uses = {"graph": toy.graph} if self.by_graph else {}
         X = toy.X if self.by_features else None
-        model = make(method)
+        model = make(method, calibrate=False)
         if model.uses_validation:
             model.fit(X, toy.y, validation=held, **uses)
             assert any("val_accuracy" in record for record in model.history_)
         else:
             with pytest.warns(PlanetoidWarning, match=f"{self.cls.__name__} does not use validation labels"):
                 model.fit(X, toy.y, validation=held, **uses)
-            without = make(method).fit(X, toy.y, **uses)
+            without = make(method, calibrate=False).fit(X, toy.y, **uses)
             np.testing.assert_array_equal(model.predict_proba(), without.predict_proba())
         assert (model.predict() == toy.truth).mean() >= 0.9
         with pytest.raises(DataError, match="validation has the class 9"):

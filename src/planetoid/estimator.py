@@ -102,13 +102,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     preparation_: Preparation
     multi_label_: bool = False
     threshold_: float
-    calibrate: bool
+    calibrate: bool = True
     _seed: int  # of this fit: random_state, or a fresh one if that is None
 
     @property
     def uses_validation(self) -> bool:
-        """Whether ``fit`` uses validation labels; those that do set it to ``True``."""
-        return False
+        """Whether ``fit`` uses validation labels: to calibrate, at least; those that stop early set it to ``True``."""
+        return self.calibrate
 
     @classmethod
     def from_preset(cls, name: str, **overrides: object) -> Self:

@@ -97,7 +97,7 @@ def test_summary_as_json(files, done, tmp_path):
 
 def test_a_method_that_does_not_use_validation_labels_says_so(files, done, tmp_path):
     command = ["fit", *files.all(), "--method", "lp", "--validation", files.validation, "--out", tmp_path / "m"]
-    result = done(*command)
+    result = done(*command, "--set", "calibrate=false")
     assert result.stderr.count("warning: LabelPropagation does not use validation labels: they are ignored") == 1
     assert "accuracy on 40 validation labels (not used in the fit)" in result.stdout
 

@@ -44,7 +44,12 @@ def test_nested_settings_have_dots():
         (["planetoid-i"], "encoder", "gru", r"did you mean encoder\.activation, encoder\.l1 or encoder\.width\?"),
         (["planetoid-i"], "width", 5, r"did you mean encoder\.width or network\.width\?"),
         (["planetoid-t"], "planetoid-t.contexts.p", 5, r"--set planetoid-t\.contexts\.p: planetoid-t has no"),
-        (["lp", "feat"], "zebra", 5, "none of lp, feat has a parameter 'zebra'; valid parameters are C, class_mass"),
+        (
+            ["lp", "feat"],
+            "zebra",
+            5,
+            "none of lp, feat has a parameter 'zebra'; valid parameters are C, calibrate, class_mass",
+        ),
         (["lp", "feat"], "mad.mu1", 5, "'mad' is not among the methods, lp, feat"),
         (["feat"], "feat.tol", 5, "feat has no parameter 'tol'; valid parameters are C"),
     ],

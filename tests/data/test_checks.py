@@ -135,7 +135,7 @@ def test_the_number_of_nodes_cannot_be_inferred():
 
 def test_rows_without_ids_and_a_networkx_graph_in_another_order():
     nx = pytest.importorskip("networkx")
-    X, y = np.eye(3), [0, 1, -1]
+    X, y = np.eye(3), ["a", "b", None]
     graph = nx.Graph([(2, 0), (0, 1)])  # nodes in the order 2, 0, 1
     with pytest.raises(DataError, match="ambiguous which row belongs to which node: the first node of the graph is 2"):
         check_fit(X, y, graph)

@@ -1,5 +1,7 @@
 """A node table: ids, features of any kind and labels in one file."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,6 +9,7 @@ import pytest
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
+from planetoid.utils.sealed import seal, unseal
 
 PEOPLE = pd.DataFrame(
     {
@@ -120,7 +123,8 @@ def test_a_model_takes_raw_rows(people, follows, tmp_path):
 def test_a_damaged_preparation_is_named(people, follows, tmp_path):
     pl.Feat().fit(pl.read_dataset(follows, nodes=people, label_column="role")).save(tmp_path / "model")
     document = tmp_path / "model/model.json"
-    document.write_text(document.read_text().replace('"median"', '"medium"'))
+    changed = json.loads(json.dumps(unseal(document.read_bytes())).replace('"median"', '"medium"'))
+    document.write_bytes(seal(changed, indent=1))
     with pytest.raises(DataError, match="the model is damaged: its preparation of columns cannot be read"):
         pl.load(tmp_path / "model")
 

@@ -65,9 +65,10 @@ def test_validation_labels_are_passed_only_if_the_protocol_says_so(data, spies):
 
 
 def test_a_method_that_does_not_use_validation_labels_is_not_given_them(data):
-    result = run_once("feat", data, Protocol(validation=True, **SMALL), seed=3).result
+    raw = {"calibrate": False}
+    result = run_once("feat", data, Protocol(validation=True, **SMALL), seed=3, parameters=raw).result
     assert result.warnings == []
-    without = run_once("feat", data, Protocol(**SMALL), seed=3).result
+    without = run_once("feat", data, Protocol(**SMALL), seed=3, parameters=raw).result
     assert result.metrics == without.metrics
 
 

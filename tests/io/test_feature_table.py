@@ -114,7 +114,9 @@ def test_compact_keeps_values_and_the_type_that_takes_less():
 def test_blocks_are_read_once(write, monkeypatch):
     opened = []
     real = text_table.line_blocks
-    monkeypatch.setattr(text_table, "line_blocks", lambda path, skip: opened.append(path) or real(path, skip))
+    monkeypatch.setattr(
+        text_table, "line_blocks", lambda path, *given, **options: opened.append(path) or real(path, *given, **options)
+    )
     path = write("id,x\nc,1\na,2\n")
     blocks = read_feature_blocks(path)
     assert blocks.ids == NodeIds(["c", "a"])

@@ -17,7 +17,9 @@ from planetoid.io.lines import line_blocks
 @pytest.fixture
 def small_blocks(monkeypatch):
     for module in (text_table, sparse_text):
-        monkeypatch.setattr(module, "line_blocks", lambda path, skip, size=0: line_blocks(path, skip, 64))
+        monkeypatch.setattr(
+            module, "line_blocks", lambda path, skip, size=0, joined=False: line_blocks(path, skip, 64, joined=joined)
+        )
     monkeypatch.setattr(arrays, "BLOCK_ROWS", 3)
 
 

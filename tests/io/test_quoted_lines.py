@@ -6,6 +6,7 @@ import pytest
 
 from planetoid.errors import DataError
 from planetoid.io import read_features, read_labels
+from planetoid.io.lines import line_blocks
 from planetoid.io.quoted_lines import JoinedLines
 
 
@@ -30,3 +31,13 @@ def test_a_quote_that_is_never_closed_is_still_an_error(tmp_path):
     path.write_text('id,x\n"a,1\n' + "b,2\n" * 2000)
     with pytest.raises(DataError, match="line 2: a quote is not closed"):
         read_features(path)
+
+
+@pytest.mark.parametrize("size", [1, 7, 20, 1000])
+@pytest.mark.parametrize("skip", [0, 1, 2])
+def test_blocks_of_any_size_hold_the_same_joined_lines(tmp_path, size, skip):
+    text = b'"a\nheader",note\na,one\nb,"two\nthree ""four"""\nc,"five"\nd,"\n\n"\ne,six'
+    path = tmp_path / "f.csv"
+    path.write_bytes(text)
+    expected = JoinedLines(io.BytesIO(text)).read().split(b"\n")[skip:]
+    assert b"".join(line_blocks(path, skip, size, joined=True)).rstrip(b"\n").split(b"\n") == expected

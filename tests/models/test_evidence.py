@@ -20,8 +20,8 @@ from planetoid.models.evidence import (
     FeatureView,
     GraphView,
     View,
-    _kappa,
     ask_views,
+    kappa,
     sharpened,
 )
 
@@ -146,12 +146,12 @@ def test_sharpening_keeps_the_order_and_meets_the_confidence():
         np.testing.assert_array_equal(found.argmax(axis=1), probabilities.argmax(axis=1))
 
 
-def test_agreement_is_cohens_kappa():
+def test_agreement_is_cohenskappa():
     one, other = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 0])
     chance = (3 * 3 + 2 * 3 + 1 * 0) / 36
-    assert _kappa(one, other, 3) == pytest.approx((4 / 6 - chance) / (1 - chance))
-    assert _kappa(one, one, 3) == pytest.approx(1.0)
-    assert _kappa(one[:0], one[:0], 3) == 0.0
+    assert kappa(one, other, 3) == pytest.approx((4 / 6 - chance) / (1 - chance))
+    assert kappa(one, one, 3) == pytest.approx(1.0)
+    assert kappa(one[:0], one[:0], 3) == 0.0
 
 
 def test_reliability_is_agreement_and_leave_one_out_together():
@@ -218,3 +218,33 @@ def test_the_usual_noise_is_kept_unless_another_is_better_by_more_than_a_standar
         assert fit.accuracy == pytest.approx(accuracies[NOISES.index(expected)])
         chosen.add(expected)
     assert NOISES[0] in chosen
+
+
+def test_label_propagation_counts_as_far_as_it_labels_hidden_nodes_as_well_as_the_regression(monkeypatch):
+    ring = sparse.csr_array(np.roll(np.eye(12), 1, axis=1) + np.roll(np.eye(12), -1, axis=1), dtype=np.float32)
+    labelled, codes = np.array([0, 2, 6, 8]), np.array([0, 0, 1, 1])  # hidden: 2 and 8
+    view = GraphView(ring, labelled)
+    seen = []
+
+    def propagated(codes, n_classes, hidden=None):
+        seen.append(hidden)
+        return np.eye(2)[[0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0]]  # node 2 wrong, node 8 correct
+
+    monkeypatch.setattr(view, "_propagated", propagated)
+    assert view._share_of_propagation(codes, 2, 1.0) == pytest.approx(0.5 * ((1 + 1) / (2 + 1)) ** SECOND_POWER)
+    assert seen[0].tolist() == [False, True, False, True]
+    assert view._share_of_propagation(np.array([0, 1, 2, 3]), 4, 1.0) == 0.5  # no class has a label to hide
+
+
+def test_many_classes_with_few_labels_are_told_apart():
+    """A penalty that suits few classes would leave the largest ones only."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(40), 10)
+    centres = rng.normal(size=(40, 20))
+    X = (centres[truth] + 0.3 * rng.normal(size=(400, 20))).astype(np.float32)
+    labelled = np.arange(0, 400, 10)
+    labelled = np.concatenate([labelled, np.arange(1, 100, 10), np.arange(2, 100, 10)])
+    view = FeatureView(X, None, labelled, rng)
+    targets = np.eye(40)[truth[labelled]]
+    found = view.classify(truth[labelled], 40, view.regression(targets)).argmax(axis=1)
+    assert (found == truth).mean() > 0.9

@@ -17,6 +17,7 @@ from planetoid.models.planetoid import (
     TEACHER_WEIGHT,
     _class_prior,
 )
+from planetoid.models.student import class_probabilities
 from planetoid.training import consistency_loss
 
 FAST = {"training__steps": 60, "training__warmup": 20, "training__teaching": 40, "student": False}
@@ -170,7 +171,7 @@ def test_validation_labels_keep_the_best_parameters_and_calibrate(citation):
     model.fit(data.X, y, graph=data.graph, validation=split.val_labels(data.y))
     measured = [record["val_accuracy"] for record in model.history_]
     predicted = model.predict()[split.val]
-    assert (predicted == data.y[split.val]).mean() == pytest.approx(max(measured))
+    assert (predicted == data.y[split.val]).mean() >= max(measured) - 1e-9
     assert model.calibration_.source == "validation labels"
 
 
@@ -228,16 +229,44 @@ def grown(citation):
     return model, n, edges
 
 
+def pooled(model, adjacency, network, own):
+    """The predictions of a network and the mean of own predictions over contexts, in dense matrices by hand."""
+    A = adjacency.toarray().astype(float)
+    degrees = A.sum(axis=1)
+    steps = 0.7 * A / np.maximum(degrees, 1e-300)[:, None]
+    visits = sum(np.linalg.matrix_power(steps, k) for k in range(11))
+    importance = (degrees / A[A > 0].mean() + 1) ** -model.neighbourhood.degree_power * own.any(axis=1)
+    mean = visits @ (importance[:, None] * own) / (visits @ importance)[:, None]
+    w = model.propagation_weight_
+    assert 0 < w < 1
+    logs = (1 - w) * np.log(network) + w * np.log(mean)
+    return np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+
+
+def test_predictions_are_pooled_with_those_of_contexts(citation):
+    data, split = citation
+    model = planetoid(calibrate=False)
+    teachers = []
+    pool = model._pooled
+    model._pooled = lambda *arguments: teachers.append(pool(*arguments)) or teachers[-1]
+    model.fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+    network = np.exp(teachers[-1]) / np.exp(teachers[-1]).sum(axis=1, keepdims=True)
+    own = class_probabilities(model._distilled, model._inputs.scaled(data.X))
+    expected = pooled(model, model._adjacency, network, own)
+    np.testing.assert_allclose(model.predict_proba(), expected, rtol=1e-3, atol=1e-6)
+
+
 def test_new_nodes_with_edges_are_as_if_they_had_been_there(citation, grown):
     data, _ = citation
     model, n, edges = grown
     found = model.predict_proba(data.X[n:], edges=edges)
     matrix = data.graph.to_scipy().astype(np.float32)
     projected = np.asarray(model._inputs.scaled(data.X) @ model._layers.W1)
-    hidden = model._hidden(matrix, projected)[n:]
-    scores = np.exp(model._scores(hidden))
-    expected = model.calibration_.apply(scores / scores.sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    hidden = model._hidden(matrix, projected)
+    own = class_probabilities(model._student.layers, model._inputs.scaled(data.X))
+    network = np.exp(model._scores(hidden))
+    expected = model.calibration_.apply(pooled(model, matrix, network, own)[n:])
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
     truth = data.y[n:]
     labels = model.predict(data.X[n:], edges=edges)
     assert (labels == truth).mean() >= (model.predict(data.X[n:]) == truth).mean()
@@ -364,11 +393,13 @@ def test_a_new_node_of_a_graph_without_features_starts_from_the_mean_of_its_neig
     adjacency[:n, :n] = model._adjacency
     adjacency[n, neighbours] = adjacency[neighbours, n] = 1.0
     start = model._projected[neighbours].mean(axis=0, keepdims=True)
-    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, start]))[n:]
-    expected = model.calibration_.apply(np.exp(model._scores(hidden)))
+    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, start]))
+    own = np.vstack([model._own_predictions, np.zeros((1, data.n_classes))])
+    network = np.exp(model._scores(hidden))
+    expected = model.calibration_.apply(pooled(model, sparse.csr_array(adjacency), network, own)[n:])
     found = model.predict_proba(edges=[(n, node) for node in neighbours])
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
-    without = np.exp(
-        model._scores(model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, 0 * start]))[n:])
-    )
-    assert np.abs(without - expected).max() > 1e-3  # far above the tolerance
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, 0 * start]))
+    network = np.exp(model._scores(hidden))
+    without = model.calibration_.apply(pooled(model, sparse.csr_array(adjacency), network, own)[n:])
+    assert np.abs(without / expected - 1).max() > 5e-3  # above the tolerance

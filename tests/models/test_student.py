@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from planetoid.models.student import Student
+from planetoid.models.student import Student, distil
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def taught():
     X[-1] = 0.0
     opinion = rng.dirichlet(np.ones(3), 40).astype(np.float32)
     labelled = np.arange(10, 16)
-    return X, opinion, Student.learn(X, opinion, labelled, labelled % 3, seed=0, n_threads=1)
+    return X, opinion, Student.of(distil(X, opinion, labelled, labelled % 3, seed=0), X, opinion)
 
 
 def test_new_rows_go_through_two_layers(taught):

@@ -36,7 +36,7 @@ def main():
     for method, parameters in {"feat": {}, "lp": {}, "planetoid": {"random_state": 0}}.items():
         model = pl.METHODS[method]().set_params(**parameters).fit(data)
         record = FitRecord.of(data, command="planetoid fit")
-        model.save(folder / method, extra_files=lambda into, record=record: write_record(into, record))
+        model.save(folder / method, overwrite=True, extra_files=lambda into, record=record: write_record(into, record))
         expected = {
             "parameters": {"random_state": 0} if method == "planetoid" else {},
             "probabilities": np.round(model.label_distributions_.astype(float), 6).tolist(),

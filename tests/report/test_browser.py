@@ -201,7 +201,6 @@ def test_colour_modes_agree_with_the_metrics(opened, cited, cited_page):
     model, record, truth = cited
     quality = measure_quality(ReportNodes.of(ModelView.of(model), record, truth))
     reader = opened(cited_page)
-    before = reader.coloured_pixels()
     reader.click(reader.button("modes", "Correct"))
     assert reader.text("legend-title") == "Correct or wrong"
     counts = dict(line.text.rsplit("\n", 1) for line in reader.driver.find_elements(By.CSS_SELECTOR, "#legend button"))
@@ -211,6 +210,7 @@ def test_colour_modes_agree_with_the_metrics(opened, cited, cited_page):
     counts = dict(line.text.rsplit("\n", 1) for line in reader.driver.find_elements(By.CSS_SELECTOR, "#legend button"))
     known = {model.node_ids_[row] for row in np.flatnonzero((record.y >= 0) | (record.validation >= 0))} | set(truth)
     assert int(counts["unknown"]) == 300 - len(known)
+    before = reader.coloured_pixels()
     reader.click(reader.element("confidence"))
     assert reader.element("confidence").get_attribute("aria-pressed") == "false"
     assert reader.coloured_pixels() > before  # no point is drawn small any more

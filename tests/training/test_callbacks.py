@@ -103,7 +103,7 @@ def test_one_object_for_several_fits(small):
 
 
 def test_validation_stops_a_fit_and_the_best_comes_back(small):
-    model = pl.PlanetoidT(callbacks=[EarlyStopping("val_loss", patience=5)]).set_params(
+    model = pl.PlanetoidT(callbacks=[EarlyStopping("val_loss", patience=5)], calibrate=False).set_params(
         **{**QUICK, "training__steps": 400},
         training__evaluate_every=1,
         training__learning_rate=0.5,

@@ -170,8 +170,8 @@ class ManifoldRegularization(InductiveClassifier):
 
     @property
     def uses_validation(self) -> bool:
-        """Whether ``fit`` uses validation labels: only a network does."""
-        return self.kind == "network"
+        """Whether ``fit`` uses validation labels: to calibrate, and a network to stop early."""
+        return self.kind == "network" or self.calibrate
 
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None

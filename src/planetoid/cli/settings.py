@@ -48,7 +48,7 @@ def parse_settings(entries: Iterable[str] | None) -> Settings:
 def parameter_names(method: str) -> list[str]:
     """Return the parameters of a method as the keys of ``--set``.
 
-    >>> parameter_names("graphemb")[1:4]
+    >>> parameter_names("graphemb")[2:5]
     ['context_learning_rate', 'contexts.d', 'contexts.node2vec_p']
     """
     parameters = METHODS[method]().get_params()

@@ -15,6 +15,7 @@ from planetoid.data.label_sets import encode_label_sets, is_multi_label, one_lab
 from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
+from planetoid.io.sparse_columns import SPARSE_BELOW
 from planetoid.labels import Labels
 from planetoid.utils.sparse_format import check_sparse_format
 
@@ -194,6 +195,8 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
             f"X has a NaN or an infinity in row {row}, column {column}",
             hint="replace it, or make the whole row zero if the node has no features",
         )
+    if isinstance(features, np.ndarray) and np.count_nonzero(features) <= SPARSE_BELOW * features.size:
+        features = sparse.csr_array(features)  # as a file with the same numbers would be read
     return CheckedFeatures(features, names, row_ids)
 
 
@@ -225,7 +228,7 @@ def _dense_float32(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         values = np.asarray(X)
         if values.dtype.kind == "c":
             raise ValueError("Complex data not supported")
-        return values.astype(np.float32, copy=False)
+        return values.astype(np.float32, order="C", copy=False)  # sums depend on the order
     except (TypeError, ValueError) as error:
         raise DataError(f"features must be numbers: {error}") from None
 

@@ -110,6 +110,8 @@ def expected_contexts(
 ) -> Table:
     """Return for every node the mean of ``values`` over its contexts, each visit weighted, over all walks.
 
+    A row of zeros where no context has an importance.
+
     >>> path = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], np.float32))
     >>> values = np.array([[4.0], [0.0], [0.0]], np.float32)
     >>> expected_contexts(path, np.ones(3, np.float32), 0.0, 1, values).ravel().tolist()
@@ -122,7 +124,8 @@ def expected_contexts(
     weight = _visits_of(steps, importance[:, None], length)
     for first in range(0, values.shape[1], COLUMNS):
         block = slice(first, first + COLUMNS)
-        total[:, block] = _visits_of(steps, importance[:, None] * values[:, block], length) / weight
+        sums = _visits_of(steps, importance[:, None] * values[:, block], length)
+        total[:, block] = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
     return total
 
 

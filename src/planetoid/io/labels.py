@@ -233,6 +233,7 @@ def _check_conflicts(table: Table, rows: npt.NDArray[np.integer], nodes: pa.Arra
             second,
             ids=[nodes[second].as_py()],
         )
-        error.fixes = (Fix("multi_label", True, "if nodes may have several labels"),)
+        if labels[first].is_valid and labels[second].is_valid:
+            error.fixes = (Fix("multi_label", True, "if nodes may have several labels"),)
         raise error
     warn(PlanetoidWarning(f"{len(repeated):,} labels repeat an earlier record", path=table.path))

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple, cast
 from planetoid.errors import DataError
 from planetoid.io.limits import LINE_BYTES
 from planetoid.io.opening import open_bytes
-from planetoid.io.quoted_lines import JoinedLines
+from planetoid.io.quoted_lines import JoinedLines, joined_blocks
 
 __all__ = ["BLOCK_BYTES", "WHITESPACE", "Line", "decode_line", "first_records", "line_blocks", "numbered_lines"]
 
@@ -34,7 +34,24 @@ def line_blocks(path: Path, skip: int, size: int = BLOCK_BYTES, *, joined: bool 
 
     ``joined``, here and below: cells may contain line breaks.
     """
-    with _open_lines(path, joined) as file:
+    if not joined:
+        return _line_blocks(path, skip, size)
+    return _after(skip, joined_blocks(_line_blocks(path, 0, size)))
+
+
+def _after(skip: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield blocks of lines without their first ``skip`` lines."""
+    for block in blocks:
+        rest = block
+        while skip and rest:
+            rest = rest[rest.index(b"\n") + 1 :]
+            skip -= 1
+        if rest:
+            yield rest
+
+
+def _line_blocks(path: Path, skip: int, size: int) -> Iterator[bytes]:
+    with open_bytes(path) as file:
         for _ in zip(range(skip), _lines(path, file), strict=False):
             pass
         rest: list[bytes] = []

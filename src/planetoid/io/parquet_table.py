@@ -42,7 +42,7 @@ class ParquetTable(TypedTable):
 
     def pieces(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         self._check_size(len(names))
-        self._check_dictionaries([name for name in names if str(self._schema.field(name).type) in STRINGS])
+        self._check_dictionaries([name for name in names if _is_text(self._schema.field(name).type)])
         everything = set(names) == set(self.names)  # then the file need not look for each of them
         columns = None if everything else list(names)
         seen = 0
@@ -73,3 +73,7 @@ class ParquetTable(TypedTable):
             for column in (column for piece in islice(pieces, 1) for column in piece.columns):
                 if pa.types.is_dictionary(column.type):
                     check_lengths(column.dictionary, self.path)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind) in STRINGS

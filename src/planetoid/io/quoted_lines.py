@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from planetoid.io.opening import open_bytes
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["JoinedLines", "has_lines_inside_of_cells"]
+__all__ = ["JoinedLines", "joined_blocks"]
 
 MOST_LINES = 1000  # of one cell; beyond, a quote was probably never closed
-
-
-def has_lines_inside_of_cells(path: Path) -> bool:
-    """Return whether a line has a quote that is closed on a later line."""
-    with open_bytes(path) as file:
-        return any(b'"' in line and line.count(b'"') % 2 for line in file)
 
 
 class JoinedLines(io.RawIOBase):
@@ -54,3 +49,34 @@ class JoinedLines(io.RawIOBase):
         if is_open or len(lines) == 1:
             return b"".join(lines)
         return b" ".join(line.rstrip(b"\r\n") for line in lines) + b"\n" * len(lines)
+
+
+def joined_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield blocks of whole lines as :class:`JoinedLines` would; a block without line breaks in cells as it is.
+
+    >>> list(joined_blocks([b'a,one\n', b'b,"two\n', b'three"\nc,four\n']))
+    [b'a,one\n', b'b,"two three"\n\nc,four\n']
+    """
+    pending = b""
+    for block in blocks:
+        lines, pending = pending + block, b""
+        if b'"' in lines:
+            ends, is_open = _line_ends(lines)
+            if is_open.any():
+                closed = np.flatnonzero(~is_open)
+                cut = int(ends[closed[-1]]) + 1 if len(closed) else 0
+                if len(ends) - 1 - (closed[-1] if len(closed) else -1) < MOST_LINES:
+                    lines, pending = lines[:cut], lines[cut:]
+                lines = JoinedLines(io.BytesIO(lines)).read()
+        if lines:
+            yield lines
+    if pending:
+        yield JoinedLines(io.BytesIO(pending)).read()
+
+
+def _line_ends(lines: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the positions of all line breaks, and whether a quote is open there."""
+    content = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(content == ord("\n"))
+    quotes = np.flatnonzero(content == ord('"'))
+    return ends, np.searchsorted(quotes, ends) % 2 == 1

@@ -18,7 +18,6 @@ from planetoid.errors import DataError, Fix
 from planetoid.io.dialect import ANY_WHITESPACE, detect_dialect, split_line
 from planetoid.io.header import guess_decimal, is_number, looks_numeric
 from planetoid.io.lines import WHITESPACE, Line, line_blocks, numbered_lines
-from planetoid.io.quoted_lines import has_lines_inside_of_cells
 from planetoid.io.table import Batch, Table, TableOptions
 
 __all__ = ["TextTable"]
@@ -39,8 +38,7 @@ class TextTable(Table):
 
     def __init__(self, path: Path, options: TableOptions) -> None:
         super().__init__(path)
-        # Edges have no text, and may be many.
-        self._joined = options.content != "edges" and has_lines_inside_of_cells(path)
+        self._joined = options.content != "edges"  # which have no text
         self.dialect = detect_dialect(path, options.header, options.separator, joined=self._joined)
         if not self.dialect.sample:
             raise DataError(
@@ -58,8 +56,7 @@ class TextTable(Table):
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         first_row = 0
-        joined = {"joined": True} if self._joined else {}
-        for block in line_blocks(self.path, self.dialect.skip, **joined):
+        for block in line_blocks(self.path, self.dialect.skip, joined=self._joined):
             if not block.strip(self._blank.encode()):
                 continue
             table = self._parse(block, texts, numbers)

@@ -33,13 +33,26 @@ from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
 
-__all__ = ["VIEWS", "Evidence", "Teacher", "Verdict", "ask_views", "most_labelled", "sharpened"]
+__all__ = [
+    "SECOND_POWER",
+    "VIEWS",
+    "Evidence",
+    "FeatureView",
+    "Teacher",
+    "Verdict",
+    "ask_views",
+    "geometric_mean",
+    "kappa",
+    "most_labelled",
+    "second_labels",
+    "sharpened",
+]
 
 VIEWS = ("features", "neighbourhood", "graph")
 
 STEPS, OWN_SHARE = 16, 0.05  # of the filter S
 SPREAD_STEPS, SPREAD_RESTART = 64, 0.02  # of the kernel of the graph
-SHARPNESS = 1.0  # of softmax regression: its C for the noise 1
+SHARPNESS = 3.0  # of softmax regression: its C for the noise 1 is so many times classes^2 / labels, and at least 1
 PROJECTIONS = 32  # that estimate the length of rows
 NOISES = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03)  # variances of a label, in units of a row's squared length, to choose from
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
@@ -48,6 +61,7 @@ MOST_ENTRIES = 200_000_000  # nodes times labelled nodes
 SECOND_POWER = 6  # of a view's reliability, relative to the best one: the weight of its opinion
 SECOND_CONFIDENCE = 0.6  # to which that opinion is sharpened
 LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
+ROWS_FOR_CONFIDENCE = 4_000  # of a graph, about, that the mean confidence is taken over
 LEAST_RELIABILITY, LEAST_PROBABILITY = 1e-3, 1e-6
 SMALLEST = 1e-12
 
@@ -209,7 +223,8 @@ class FeatureView(View):
         values, vectors = self._spectrum
         kept = values > 1e-6 * max(values[-1], SMALLEST)
         roots = np.sqrt(values[kept])
-        solver = LogisticRegression(C=SHARPNESS / fit.noise, tol=1e-4, max_iter=300)
+        sharpness = max(1.0, SHARPNESS * n_classes**2 / len(codes))  # among many classes, each label has to count more
+        solver = LogisticRegression(C=sharpness / fit.noise, tol=1e-4, max_iter=300)
         fit_softmax(solver, vectors[:, kept] * roots, np.asarray(codes, np.int32))
         scores = self.scores(vectors[:, kept] / roots @ solver.coef_.T) + solver.intercept_
         if scores.shape[1] == 1:  # two classes: one score, that of the second
@@ -254,13 +269,30 @@ class GraphView(View):
         least = 1.0 / n_classes
         regressed = sharpened(softmax(scores, axis=1), max(fit.accuracy, least + 0.5 * (1.0 - least)))
         propagated = sharpened(self._propagated(codes, n_classes), float(regressed.max(axis=1).mean()))
-        return np.asarray(softmax(0.5 * np.log(np.maximum(regressed * propagated, SMALLEST)), axis=1), np.float32)
+        return geometric_mean(regressed, propagated, self._share_of_propagation(codes, n_classes, fit.noise))
 
-    def _propagated(self, codes: Codes, n_classes: int) -> npt.NDArray[np.float32]:
+    def _share_of_propagation(self, codes: Codes, n_classes: int, noise: float) -> float:
+        """Return the weight of label propagation: half, and less where it is worse at labels that both do not see."""
+        hidden = second_labels(codes)
+        if not hidden.any():
+            return 0.5
+        propagated = self._propagated(codes, n_classes, hidden)[self.labelled[hidden]]
+        inner = self.gram[np.ix_(~hidden, ~hidden)] + noise * self._scale * np.eye(int((~hidden).sum()))
+        targets = np.eye(n_classes)[codes[~hidden]]
+        regressed = self.gram[np.ix_(hidden, ~hidden)] @ np.linalg.solve(inner, targets - targets.mean(axis=0))
+        one, other = (int((found.argmax(axis=1) == codes[hidden]).sum()) for found in (propagated, regressed))
+        return 0.5 * min(1.0, (one + 1) / (other + 1)) ** SECOND_POWER
+
+    def _propagated(
+        self, codes: Codes, n_classes: int, hidden: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Return what label propagation says, without the labels that are hidden."""
         from planetoid.baselines.label_propagation import LabelPropagation
 
         y = np.full(len(self.mean), -1)
         y[self.labelled] = codes
+        if hidden is not None:
+            y[self.labelled[hidden]] = -1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlanetoidWarning)  # nodes out of reach
             return (
@@ -348,8 +380,8 @@ def ask_views(
             for half in halves:
                 view = new_view(name, half, labelled, random)
                 predicted.append(view.scores(view.regression(targets).dual).argmax(axis=1)[unlabelled])
-            agreement = _kappa(predicted[0], predicted[1], n_classes)
-            left_out = _kappa(fits[name].left_out.argmax(axis=1)[often], codes[often], n_classes)
+            agreement = kappa(predicted[0], predicted[1], n_classes)
+            left_out = kappa(fits[name].left_out.argmax(axis=1)[often], codes[often], n_classes)
             reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
             verdicts[name] = Verdict(agreement, left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
@@ -364,7 +396,30 @@ def ask_views(
     return Teacher(best, probabilities, fits[best].accuracy, others, verdicts)
 
 
-def _kappa(one: Codes, other: Codes, n_classes: int) -> float:
+def second_labels(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Return which labels to hide: every second one of each class, so that one of each remains.
+
+    >>> second_labels(np.array([0, 1, 0, 0, 0])).tolist()
+    [False, False, True, False, True]
+    """
+    order = np.argsort(codes, kind="stable")
+    first = np.searchsorted(codes[order], codes[order])  # where the labels of the same class begin
+    hidden = np.zeros(len(codes), bool)
+    hidden[order] = (np.arange(len(codes)) - first) % 2 == 1
+    return hidden
+
+
+def geometric_mean(one: Matrix, other: Matrix, share: float) -> Matrix:
+    """Return probabilities between two opinions; ``share`` is the weight of the other.
+
+    >>> geometric_mean(np.array([[0.5, 0.5]]), np.array([[0.1, 0.9]]), 0.5).round(2).tolist()
+    [[0.25, 0.75]]
+    """
+    logs = ((1.0 - share) * np.log(np.maximum(one, SMALLEST)), share * np.log(np.maximum(other, SMALLEST)))
+    return np.asarray(softmax(logs[0] + logs[1], axis=1), dtype=np.float32)
+
+
+def kappa(one: Codes, other: Codes, n_classes: int) -> float:
     """Return how often two labellings agree, scaled so that 1 is always and 0 is as often as by chance (Cohen)."""
     if len(one) == 0:
         return 0.0
@@ -380,9 +435,9 @@ def sharpened(probabilities: npt.NDArray[np.float32], confidence: float) -> npt.
     np.float32(0.8)
     """
     logs = np.log(np.maximum(probabilities, 1e-9))
+    some = logs[:: max(1, len(logs) // ROWS_FOR_CONFIDENCE)]
     low, high = 0.01, 1000.0
     for _ in range(30):
         power = np.sqrt(low * high)
-        found = softmax(power * logs, axis=1)
-        low, high = (power, high) if found.max(axis=1).mean() < confidence else (low, power)
-    return np.asarray(found, dtype=np.float32)
+        low, high = (power, high) if softmax(power * some, axis=1).max(axis=1).mean() < confidence else (low, power)
+    return np.asarray(softmax(power * logs, axis=1), dtype=np.float32)

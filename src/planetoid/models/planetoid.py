@@ -27,10 +27,21 @@ from planetoid.io.model_files import Tensors
 from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.base import fingerprint_of
-from planetoid.models.evidence import VIEWS, Evidence, Teacher, ask_views, most_labelled, sharpened
+from planetoid.models.evidence import (
+    SECOND_POWER,
+    VIEWS,
+    Evidence,
+    FeatureView,
+    Teacher,
+    ask_views,
+    geometric_mean,
+    kappa,
+    most_labelled,
+    sharpened,
+)
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material
-from planetoid.models.student import Student
+from planetoid.models.student import Student, class_probabilities, distil
 from planetoid.multi_label import SetSample, Top
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
@@ -40,6 +51,7 @@ from planetoid.utils.sparse_format import check_sparse_format
 from planetoid.utils.threads import resolve_n_jobs
 
 if TYPE_CHECKING:
+    from planetoid.engine.consistency import Layers
     from planetoid.engine.neighbourhoods import Walks
 
 __all__ = ["Planetoid"]
@@ -48,6 +60,8 @@ PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened befor
 PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
 TEACHER_WEIGHT = 0.25  # of the teacher's log-probabilities in the prediction
 TEACHER_KNOWS_BETTER = 4.0  # the same, where the network labels its own labels worse than the teacher those left out
+LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
+PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged
 GRAPH_DIMENSION = 64  # of the embedding that stands in for features
 SETS_CONTEXTS = Contexts(r2=1.0, q=40, d=3)  # of the embedding for several labels per node
 NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
@@ -77,8 +91,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
     Parameters
     ----------
-    dimension : int
-        Width of the embedding.
+    dimension : int or "auto"
+        Width of the embedding. ``"auto"`` is the number of classes, but between 32 and 128.
     view : {"auto", "features", "neighbourhood", "graph"}
         What predictions are made from: each node's own features, the features around it, or its place in the graph.
     neighbourhood : Neighbourhood
@@ -108,6 +122,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         What predictions are made from.
     reliability_ : dict
         How reliable each view was found to be, if there was a choice.
+    propagation_weight_ : float
+        How far predictions are means over those of the contexts, each from its own row: from 0 to 1.
     history_ : list of dict
         One record per evaluation.
 
@@ -129,7 +145,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     multi_label = True
 
     constraints: ClassVar[Constraints] = {
-        "dimension": Integer(1),
+        "dimension": (Integer(1), "auto"),
         "view": ("auto", *VIEWS),
         "neighbourhood": Neighbourhood,
         "training": Consistency,
@@ -155,11 +171,14 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     history_: list[Record]
     view_: str
     reliability_: dict[str, float]
+    propagation_weight_: float
+    _distilled: Layers | None  # the network that predicts each node from its own row
+    _student: Student | None
 
     def __init__(
         self,
         *,
-        dimension: int = 32,
+        dimension: int | str = "auto",
         view: str = "auto",
         neighbourhood: Neighbourhood = Neighbourhood(),
         training: Consistency = Consistency(),
@@ -201,15 +220,20 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         teacher = self._ask(data, X)
         self.view_ = teacher.view
         self.reliability_ = {name: verdict.reliability for name, verdict in teacher.verdicts.items()}
-        x = self._graph_features(data) if self.view_ == "graph" or X is None else sparse.csr_array(X)
+        if self.view_ == "graph" or X is None:
+            x = self._graph_features(data)
+            teacher = self._with_embedding(data, x, teacher)
+        else:
+            x = sparse.csr_array(X)
         self._train(data, x, teacher)
-        probabilities = self._predict_fitted(data, x, teacher)
+        probabilities = np.asarray(softmax(self._pooled(data, x, teacher), axis=1))
+        self._distilled = None
+        if self.view_ != "features":
+            probabilities = self._with_predictions_of_contexts(data, x, probabilities)
         self._student = None
         if self.student and X is not None:
-            self._student = Student.learn(
-                X, probabilities, data.labelled, data.y[data.labelled], seed=self._seed,
-                n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,
-            )  # fmt: skip
+            shared = self._distilled if self.view_ == "neighbourhood" else None
+            self._student = Student.of(shared or self._distil(data, X, probabilities), X, probabilities)
         return probabilities
 
     def _fit_sets(self, data: Dataset, Y: sparse.csr_array, X: Rows | None) -> Probabilities:
@@ -230,7 +254,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled)
         self.reliability_ = dict(self._sets_model.together.weights)
         self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
-        self.history_, self._student = [], None
+        self.history_, self._student, self._distilled = [], None, None
         shown = blocks.get("neighbourhood", next(iter(blocks.values()))) if embedding is None else embedding
         self.embedding_ = np.asarray(shown if isinstance(shown, np.ndarray) else shown.toarray(), dtype=np.float32)
         return self._sets_model.together.probabilities(blocks)
@@ -243,6 +267,34 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
             parameter="view",
         )
+
+    def _with_predictions_of_contexts(
+        self, data: Dataset, x: sparse.csr_array, probabilities: Probabilities
+    ) -> Probabilities:
+        """Pool the predictions of the network with the mean of those of a distilled network over a node's contexts.
+
+        The second count as far as they agree with the first, beyond chance, or as validation labels say.
+        """
+        self._distilled = self._distil(data, x, probabilities)
+        described = np.diff(x.indptr)[:, None] > 0
+        self._own_predictions = np.where(described, class_probabilities(self._distilled, x), np.float32(0))
+        propagated = self._propagated(self._adjacency, self._own_predictions, probabilities)
+        answers = [opinion[data.y < 0].argmax(axis=1) for opinion in (probabilities, propagated)]
+        agreement = max(0.0, kappa(answers[0], answers[1], data.n_classes))
+        rows, codes = data.validation_nodes
+        pools = {
+            weight: geometric_mean(probabilities, propagated, weight)
+            for weight in ((agreement, 1.0, 0.5, 0.0) if len(rows) else (agreement,))
+        }
+        best = max(pools, key=lambda weight: int((pools[weight][rows].argmax(axis=1) == codes).sum()))
+        self.propagation_weight_ = best
+        return pools[best]
+
+    def _distil(self, data: Dataset, x: Rows, probabilities: Probabilities) -> Layers:
+        return distil(
+            x, probabilities, data.labelled, data.y[data.labelled], seed=self._seed,
+            n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,
+        )  # fmt: skip
 
     def _connected(self, data: Dataset, X: Rows | None) -> sparse.csr_array:
         """Return the edges as a symmetric matrix; without any, those of nearest neighbours."""
@@ -270,6 +322,22 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _some_labelled(self, data: Dataset) -> npt.NDArray[np.int64]:
         return some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))
 
+    def _with_embedding(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Teacher:
+        """Let a regression on the embedding teach too, as far as it labels left-out nodes as well as the teacher."""
+        some = self._some_labelled(data)
+        codes = data.y[some]
+        view = FeatureView(x.toarray(), None, some, np.random.default_rng([self._seed, 3]))
+        fit = view.regression(np.eye(data.n_classes)[codes])
+        opinion = sharpened(view.classify(codes, data.n_classes, fit), float(teacher.probabilities.max(axis=1).mean()))
+        share = 0.5
+        if fit.accuracy > 0 or teacher.accuracy > 0:
+            one, other = fit.accuracy**SECOND_POWER, teacher.accuracy**SECOND_POWER
+            share = one / (one + other)
+        return teacher._replace(
+            probabilities=geometric_mean(teacher.probabilities, opinion, share),
+            accuracy=max(fit.accuracy, teacher.accuracy),
+        )
+
     def _graph_features(self, data: Dataset) -> sparse.csr_array:
         """Return an embedding of the graph in the place of features."""
         from planetoid.baselines.graph_embedding import GraphEmbedding
@@ -285,7 +353,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         from planetoid.training.trainer import Schedule, Trainer
 
         arrays = FeatureArrays(x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data.astype(np.float32))
-        self._layers = new_layers(x.shape[1], self.dimension, data.n_classes, self._seed)
+        self._layers = new_layers(x.shape[1], self._width(data.n_classes), data.n_classes, self._seed)
         codes = data.y[data.labelled]
         examples = Examples(
             labelled=data.labelled.astype(np.int32),
@@ -314,6 +382,9 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         )
         trainer.run()
         self.history_ = trainer.history
+
+    def _width(self, n_classes: int) -> int:
+        return max(LEAST_WIDTH, min(MOST_WIDTH, n_classes)) if isinstance(self.dimension, str) else int(self.dimension)
 
     def _walks(self) -> Walks:
         from planetoid.engine.alias import alias_tables
@@ -365,8 +436,18 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         opinion = weight * np.log(np.maximum(teacher.probabilities, np.float32(1e-12)))
         return np.asarray(scores + opinion + teacher.second_opinions)
 
-    def _predict_fitted(self, data: Dataset, x: sparse.csr_array, teacher: Teacher) -> Probabilities:
-        return np.asarray(softmax(self._pooled(data, x, teacher), axis=1))
+    def _propagated(
+        self, adjacency: sparse.csr_array, own: npt.NDArray[np.float32], otherwise: Probabilities
+    ) -> Probabilities:
+        """Return the mean of the predictions of each node's contexts from their own rows.
+
+        A node without features has no such prediction (a row of zeros); where no context has one, ``otherwise``.
+        """
+        from planetoid.engine.neighbourhoods import expected_contexts
+
+        importance = self._importance(adjacency) * own.any(axis=1)
+        mean = expected_contexts(adjacency, importance, PREDICTION_RESTART, int(self.neighbourhood.length), own)
+        return np.where(mean.any(axis=1, keepdims=True), mean, otherwise)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         # What the reference sees is what the predictions are made from.
@@ -458,16 +539,23 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             )
         attached = Attached.of(self.node_ids_, self._adjacency, X, edges, ids)
         n, m = self._adjacency.shape[0], attached.n_new
-        projected = np.zeros((m, self.dimension), np.float32)
+        projected = np.zeros((m, self._projected.shape[1]), np.float32)
         if self.view_ == "graph":  # which has no features: the mean of the neighbours instead
             to_fitted = sparse.csr_array(attached.adjacency[n:, :n])
             degrees = np.maximum(strengths(to_fitted), 1e-12)[:, None]
             projected = np.asarray((to_fitted @ self._projected) / degrees, dtype=np.float32)
         elif X is not None:
-            x = self._inputs.scaled(self._check_new(X))
+            x = sparse.csr_array(self._inputs.scaled(self._check_new(X)))
             projected = np.asarray(x @ self._layers.W1, dtype=np.float32)
-        hidden = self._hidden(attached.adjacency, np.vstack([self._projected, projected]))[n:]
-        return self.calibration_.apply(np.asarray(softmax(self._scores(hidden), axis=1)))
+        hidden = self._hidden(attached.adjacency, np.vstack([self._projected, projected]))
+        probabilities = np.asarray(softmax(self._scores(hidden), axis=1))
+        if self._distilled is not None:
+            own = np.zeros((m, len(self.classes_)), np.float32)
+            if self.view_ == "neighbourhood" and X is not None:
+                own = np.where(np.diff(x.indptr)[:, None] > 0, class_probabilities(self._distilled, x), own)
+            propagated = self._propagated(attached.adjacency, np.vstack([self._own_predictions, own]), probabilities)
+            probabilities = geometric_mean(probabilities, propagated, self.propagation_weight_)
+        return self.calibration_.apply(probabilities[n:])
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         knows_rows = self._sets_model.alone is not None if self.multi_label_ else self._student is not None
@@ -529,10 +617,14 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         adjacency = self._adjacency
         tensors |= {"graph.indptr": adjacency.indptr, "graph.indices": adjacency.indices, "graph.data": adjacency.data}
         tensors["projected"] = self._projected
+        if self._distilled is not None:
+            tensors["own_predictions"] = self._own_predictions
+            tensors |= {f"distilled.{name}": value for name, value in self._distilled._asdict().items()}
         if hasattr(self, "n_features_in_"):
             tensors |= self._inputs.tensors()
         if self._student is not None:
-            tensors |= {f"student.{name}": value for name, value in self._student.layers._asdict().items()}
+            if self._student.layers is not self._distilled:
+                tensors |= {f"student.{name}": value for name, value in self._student.layers._asdict().items()}
             tensors |= {f"student.{name}": getattr(self._student, name) for name in ("keys", "nodes", "known")}
         return tensors
 
@@ -542,7 +634,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         if "inputs.mean" in tensors:
             self._inputs = Inputs(tensors["inputs.mean"], tensors["inputs.deviation"], self.row_normalize)
         if self.multi_label_:
-            self._sets_model, self._student = LabelSetModel.of_tensors(tensors), None
+            self._sets_model = LabelSetModel.of_tensors(tensors)
+            self._distilled = self._student = None
             return
         n = len(self.node_ids_)
         self._layers = Layers(*(tensors[f"layers.{name}"] for name in Layers._fields))
@@ -550,9 +643,13 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self._adjacency = sparse.csr_array(parts, shape=(n, n))
         check_sparse_format(self._adjacency)
         self._projected = tensors["projected"]
-        self._student = None
+        self._distilled = self._student = None
+        if "own_predictions" in tensors:
+            self._own_predictions = tensors["own_predictions"]
+            self._distilled = Layers(*(tensors[f"distilled.{name}"] for name in Layers._fields))
         if "student.keys" in tensors:
-            layers = Layers(*(tensors[f"student.{name}"] for name in Layers._fields))
+            own = "student" if "student.W1" in tensors else "distilled"
+            layers = Layers(*(tensors[f"{own}.{name}"] for name in Layers._fields))
             self._student = Student(layers, *(tensors[f"student.{name}"] for name in ("keys", "nodes", "known")))
 
 

@@ -1,12 +1,14 @@
-"""``Student``: labels new rows by their features alone, distilled from a fitted model.
+"""``Student``: labels rows by their features alone, distilled from a fitted model.
 
 The model needs the neighbourhood of a node; a new row has none. The student is the same network without contexts,
-trained on what the model predicts for every fitted node. A row that equals a fitted one gets that node's own prediction
-(the mean, where there are several).
+trained on what the model predicts for every fitted node (:func:`distil`). It labels new rows, and the contexts of the
+fitted nodes, whose predictions are averaged. A new row that equals a fitted one gets that node's own prediction (the
+mean, where there are several).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,13 +23,63 @@ from planetoid.utils.progress import progress
 if TYPE_CHECKING:
     from planetoid.engine.consistency import Layers
 
-__all__ = ["Student"]
+__all__ = ["Student", "class_probabilities", "distil"]
 
 PLAN = Consistency(
     steps=300, n_labelled=100, n_unlabelled=200, weight=10.0, warmup=0, temperature=0.5, confidence=0.0, alignment=0.0,
-    teaching=10**9, learning_rate=0.01, weight_decay=1e-3, dropout=0.5, feature_dropout=0.5,
+    teaching=10**9, learning_rate=0.01, dropout=0.5, feature_dropout=0.5,
 )  # fmt: skip
-UNITS = 64
+WEIGHT_DECAY, MANY_CLASSES = 1e-3, 0.05  # the weight decay, and what it is at most, times classes^2
+UNITS, MOST_UNITS = 64, 256  # of the hidden layer: two for each class, between these
+
+
+def distil(
+    X: Rows,
+    probabilities: npt.NDArray[np.floating],
+    labelled: npt.NDArray[np.int64],
+    codes: npt.NDArray[np.integer],
+    *,
+    seed: int,
+    n_threads: int = 1,
+    verbose: int = 0,
+) -> Layers:
+    """Train a network on rows X to predict what a model predicts for them, and the labels that are known."""
+    from planetoid.engine.arrays import GraphArrays
+    from planetoid.engine.consistency import Examples, FeatureArrays
+    from planetoid.engine.neighbourhoods import Walks
+    from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
+
+    rows = sparse.csr_array(X)
+    n, n_classes = probabilities.shape
+    nothing = np.zeros(0, np.int32)
+    graph = GraphArrays(np.zeros(n + 1, np.int32), nothing, np.zeros(0, np.float32), nothing)
+    walks = Walks(np.uint64(seed % 2**64), graph, np.ones(n, np.float32), 1, 0, -np.inf)
+    described = np.diff(rows.indptr) > 0
+    unlabelled = np.flatnonzero(described).astype(np.int32)
+    with_label = described[labelled]
+    examples = Examples(
+        labelled[with_label].astype(np.int32),
+        codes[with_label].astype(np.int32),
+        unlabelled,
+        np.ascontiguousarray(probabilities, np.float32),
+        np.full(n_classes, 1 / n_classes, np.float32),
+    )
+    layers = new_layers(rows.shape[1], max(UNITS, min(MOST_UNITS, 2 * n_classes)), n_classes, seed)
+    arrays = FeatureArrays(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float32))
+    if len(examples.labelled) and len(unlabelled):
+        plan = replace(PLAN, weight_decay=min(WEIGHT_DECAY, MANY_CLASSES / n_classes**2))
+        loss = ConsistencyLoss(layers, arrays, walks, examples, plan, n_threads=n_threads)
+        with progress("student", PLAN.steps, verbose) as advance:
+            for step in range(PLAN.steps):
+                loss.step(step)
+                advance(1)
+    return layers
+
+
+def class_probabilities(layers: Layers, X: Rows) -> npt.NDArray[np.float32]:
+    """Return the class probabilities that a network on features gives to rows."""
+    hidden = np.maximum(sparse.csr_array(X) @ layers.W1 + layers.b1, 0)
+    return np.asarray(softmax(hidden @ layers.W2 + layers.b2, axis=1), dtype=np.float32)
 
 
 class Student(NamedTuple):
@@ -39,61 +91,21 @@ class Student(NamedTuple):
     known: npt.NDArray[np.float32]  # (known row, class): the mean prediction of all fitted nodes that have it
 
     @classmethod
-    def learn(
-        cls,
-        X: Rows,
-        probabilities: npt.NDArray[np.floating],
-        labelled: npt.NDArray[np.int64],
-        codes: npt.NDArray[np.integer],
-        *,
-        seed: int,
-        n_threads: int,
-        verbose: int = 0,
-    ) -> Student:
-        """Distil the predictions of a model for rows X."""
-        from planetoid.engine.arrays import GraphArrays
-        from planetoid.engine.consistency import Examples, FeatureArrays
-        from planetoid.engine.neighbourhoods import Walks
-        from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
-
+    def of(cls, layers: Layers, X: Rows, probabilities: npt.NDArray[np.floating]) -> Student:
+        """Return a student that knows what the model predicts for rows X."""
         rows = sparse.csr_array(X)
-        n, n_classes = probabilities.shape
-        nothing = np.zeros(0, np.int32)
-        graph = GraphArrays(np.zeros(n + 1, np.int32), nothing, np.zeros(0, np.float32), nothing)
-        walks = Walks(np.uint64(seed % 2**64), graph, np.ones(n, np.float32), 1, 0, -np.inf)
-        described = np.diff(rows.indptr) > 0
-        unlabelled = np.flatnonzero(described).astype(np.int32)
-        with_label = described[labelled]
-        examples = Examples(
-            labelled[with_label].astype(np.int32),
-            codes[with_label].astype(np.int32),
-            unlabelled,
-            np.ascontiguousarray(probabilities, np.float32),
-            np.full(n_classes, 1 / n_classes, np.float32),
-        )
-        layers = new_layers(rows.shape[1], UNITS, n_classes, seed)
-        arrays = FeatureArrays(
-            rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float32)
-        )
-        if len(examples.labelled) and len(unlabelled):
-            loss = ConsistencyLoss(layers, arrays, walks, examples, PLAN, n_threads=n_threads)
-            with progress("student", PLAN.steps, verbose) as advance:
-                for step in range(PLAN.steps):
-                    loss.step(step)
-                    advance(1)
+        described = np.flatnonzero(np.diff(rows.indptr))
         keys, first, which, count = np.unique(
-            _keys(rows[unlabelled]), return_index=True, return_inverse=True, return_counts=True
+            _keys(rows[described]), return_index=True, return_inverse=True, return_counts=True
         )
-        known = np.zeros((len(keys), n_classes))
-        np.add.at(known, which, probabilities[unlabelled])
-        return cls(layers, keys, unlabelled[first].astype(np.int64), (known / count[:, None]).astype(np.float32))
+        known = np.zeros((len(keys), probabilities.shape[1]))
+        np.add.at(known, which, probabilities[described])
+        return cls(layers, keys, described[first].astype(np.int64), (known / count[:, None]).astype(np.float32))
 
     def predict(self, X: Rows) -> npt.NDArray[np.float32]:
         """Return class probabilities of rows."""
-        rows = sparse.csr_array(X)
-        hidden = np.maximum(rows @ self.layers.W1 + self.layers.b1, 0)
-        found = np.asarray(softmax(hidden @ self.layers.W2 + self.layers.b2, axis=1), dtype=np.float32)
-        same, at = self.known_rows(rows)
+        found = class_probabilities(self.layers, X)
+        same, at = self.known_rows(X)
         found[same] = self.known[at]
         return found
 
