@@ -15,7 +15,7 @@ from planetoid.evaluation import Protocol, run_once
 def groups(tmp_path_factory):
     """``edges.csv`` and ``group-edges.csv`` without headers, ``cells.csv`` with several labels in a cell."""
     folder = tmp_path_factory.mktemp("groups")
-    data = pl.datasets.make_multilabel(150, 4, within=0.8, mean_degree=10, seed=1)
+    data = pl.datasets.make_multilabel(150, 4, within=0.8, mean_degree=16, seed=1)
     split = data.split("rate", rate=0.5, n_val=30, seed=0)
     edges = data.graph.to_scipy().tocoo()
     (folder / "edges.csv").write_text(
