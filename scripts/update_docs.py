@@ -305,29 +305,75 @@ def mutants() -> str:
 
 def reliability() -> str:
     """Faults, power failures, flipped bits and concurrent use that were survived, and what it costs."""
-    found, cost = _read(RESULTS / "reliability.json"), _read(RESULTS / "reliability_cost.json")
-    cases, flips, together = found["faults"]["cases"], found["flips"], found["concurrent"]
-    kills = sum(cases[name] for name in ("KILL_BEFORE", "KILL_AFTER", "TORN"))
-    failures = sum(cases.values()) - kills
-    wrong = len(found["faults"]["findings"])
-    writers = len(found["faults"]["operations"])
+    cost = _read(RESULTS / "reliability_cost.json")
     rows = [
-        [f"kills at a file operation, {writers} writers", f"{kills:,}", f"{wrong} with something lost"],
-        ["failing and short calls", f"{failures:,}", "of these and the kills together"],
-        ["states after a power failure", f"{sum(found['faults']['power_losses'].values()):,}", "included above"],
-        *(
-            [f"flipped bits of a {name}", f"{entry['tried']:,}", f"{entry['accepted']} accepted"]
-            for name, entry in flips.items()
-        ),
-        [
-            f"reads during {together['writes']:,} replacements in {together['seconds']:.0f} s",
-            f"{together['reads']:,}",
-            "all whole",
-        ],
+        *_survived(),
+        *_fuzzed(),
         ["checksums and syncs, of a fit of Cora", f"{cost['cost']:.1%}", f"of {cost['fit_seconds']:.1f} s"],
         ["a checkpoint every second, of a fit of Cora", f"{cost['checkpoint_cost']:.1%}", "with all that it writes"],
     ]
     return _table(["measured", "number", "result"], rows)
+
+
+def _survived() -> list[list[str]]:
+    """Rows for the parts that have been measured."""
+    path = RESULTS / "reliability.json"
+    found = _read(path) if path.exists() else {}
+    rows = []
+    faults = [entry for name, entry in found.items() if name.startswith("faults: ")]
+    if faults:
+        wrong = f"{sum(len(entry['findings']) for entry in faults)} with something lost"
+        for name, words in (
+            ("kills", f"kills at a file operation, {len(faults)} writers"),
+            ("failures", "failing and short calls"),
+            ("power_failures", "states after a power failure"),
+        ):
+            rows.append([words, f"{sum(entry[name] for entry in faults):,}", wrong])
+            wrong = "included above"
+    for kind in ("model", "checkpoint"):
+        if entry := found.get(f"flips of a {kind}"):
+            rows.append([f"flipped bits of a {kind}", f"{entry['tried']:,}", f"{entry['accepted']} accepted"])
+    if together := found.get("concurrent use"):
+        words = f"reads during {together['writes']:,} replacements in {together['seconds']:.0f} s"
+        rows.append([words, f"{together['reads']:,}", "all whole"])
+    return rows
+
+
+def _fuzzed() -> list[list[str]]:
+    path = RESULTS / "fuzz.json"
+    if not path.exists():
+        return []
+    targets = _read(path)["targets"].values()
+    inputs, findings = (sum(one[name] for one in targets) for name in ("inputs", "findings"))
+    return [[f"fuzzed inputs, {len(targets)} targets", f"{inputs:,}", f"{findings} findings"]]
+
+
+def reports() -> str:
+    """Return how long reports take, beside the fit of the same model."""
+    rows = [
+        [
+            f"{row['points']:,}",
+            f"`{row['method']}`",
+            f"{row['processor_seconds']:.1f}",
+            f"{row['fit_processor_seconds']:.1f}",
+            f"{row['ratio_to_fit']:.2f}",
+        ]
+        for row in _read(RESULTS / "report.json")["reports"].values()
+        if "method" in row
+    ]
+    heads = ["nodes", "model", "seconds of the report", "of the fit", "ratio"]
+    return _table(heads, rows)
+
+
+def wide_tables() -> str:
+    """Return how long wide Parquet tables take to read, beside pyarrow."""
+    rows = []
+    for entry in _read(RESULTS / "wide_tables.json")["tables"]:
+        seconds, ratios = entry["seconds"], entry["ratios"]
+        size = f"{entry['rows']:,} x {entry['columns']:,}"
+        ours = (f"{seconds[name]:.2f} ({ratios[name]:.2f})" for name in ("features", "nodes"))
+        rows.append([size, f"{seconds['pyarrow and CSR']:.2f}", *ours])
+    return _table(["rows and columns", "pyarrow and CSR", "`--features` (ratio)", "`--nodes` (ratio)"], rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -346,10 +392,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "prediction_sets": prediction_sets,
     "propagation": propagation,
     "reliability": reliability,
+    "reports": reports,
     "reproduced": reproduced,
     "robustness": robustness,
     "skipgram": skipgram,
     "table3": table3,
+    "wide_tables": wide_tables,
 }
 
 

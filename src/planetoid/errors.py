@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -32,6 +34,7 @@ __all__ = [
     "ParameterError",
     "PlanetoidError",
     "PlanetoidWarning",
+    "collected_warnings",
     "warn",
 ]
 
@@ -170,8 +173,33 @@ class PlanetoidWarning(Diagnostic, UserWarning):
     """Something was repaired, dropped or ignored; the message has the count."""
 
 
+_collected: ContextVar[list[str] | None] = ContextVar("warnings of a fit", default=None)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Yield a list to which the texts of all warnings are added that are issued meanwhile, each once.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(), collected_warnings() as found:
+    ...     warnings.simplefilter("ignore")
+    ...     warn(PlanetoidWarning("two edges were dropped"))
+    >>> found
+    ['two edges were dropped']
+    """
+    found: list[str] = []
+    before = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(before)
+
+
 def warn(warning: PlanetoidWarning) -> None:
     """Issue a warning that points to the line outside of this library from which it was called."""
+    found = _collected.get()
+    if found is not None and str(warning) not in found:
+        found.append(str(warning))
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):

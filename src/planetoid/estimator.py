@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import logging
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
 from planetoid.data.checks import check_features, check_fit
 from planetoid.data.dataset import Dataset, Features
+from planetoid.data.label_arrays import encode_labels
 from planetoid.data.types import FeaturesLike, GraphLike
-from planetoid.errors import DataError, NotInductiveError, PlanetoidError, PlanetoidWarning
+from planetoid.errors import DataError, NotInductiveError, PlanetoidError, PlanetoidWarning, collected_warnings, warn
 from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from planetoid.preparation import Preparation
 
 __all__ = ["EmbeddingMixin", "GraphClassifier", "InductiveClassifier"]
+
+LOGGER = logging.getLogger(__name__)
 
 Probabilities = npt.NDArray[np.floating[Any]]
 
@@ -79,6 +82,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Ids of the fitted nodes, in row order.
     n_features_in_, feature_names_in_
         As in scikit-learn, if the method was fitted on features.
+    warnings_ : list of str
+        What was repaired, dropped or ignored while reading and fitting; the same texts are issued as
+        ``PlanetoidWarning``.
     preparation_ : Preparation
         How the features are made from the columns of a node table, if the method was fitted on one; ``predict`` then
         takes raw rows too.
@@ -99,6 +105,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     calibration_: Calibration
     set_thresholds_: npt.NDArray[np.float64]
     node_ids_: NodeIds
+    warnings_: list[str]
     preparation_: Preparation
     multi_label_: bool = False
     threshold_: float
@@ -152,17 +159,27 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of other nodes in the same form, for early stopping and calibration; never fitted. A method that
             does not use them warns.
         """
-        name = type(self).__name__
         self._check_parameters()
-        data = check_fit(
-            X,
-            y,
-            graph,
-            validation,
-            uses_features=self.uses_features,
-            uses_graph=self.uses_graph,
-            uses_validation=self.uses_validation,
-            who=name,
+        with collected_warnings() as found:
+            data = check_fit(
+                X,
+                y,
+                graph,
+                validation,
+                uses_features=self.uses_features,
+                uses_graph=self.uses_graph,
+                uses_validation=self.uses_validation,
+                who=type(self).__name__,
+            )
+            self._fit_checked(data)
+        self.warnings_ = [*data.warnings, *found]
+        return self
+
+    def _fit_checked(self, data: Dataset) -> None:
+        name = type(self).__name__
+        LOGGER.info(
+            "fitting %s: %s nodes, %s edges, %s labels of %s classes",
+            *(name, data.n_nodes, data.graph.n_edges, len(data.labelled), data.n_classes),
         )
         check_supported(data, name)
         self.classes_ = data.classes
@@ -182,7 +199,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with explain_failures(name), one_blas_thread():
             scores = np.asarray(self._fit(data))
             self.label_distributions_ = self._distributions(scores, data, started)
-        return self
+        LOGGER.info("fitted %s in %.1f s", name, perf_counter() - started)
 
     def _check_parameters(self) -> None:
         """Raise ``ParameterError`` for an invalid parameter; a subclass adds checks across parameters."""
@@ -258,6 +275,51 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 hint="fit with calibrate=True and at least ten labels, or with validation labels",
             )
         return members(probabilities, self.set_thresholds_, alpha)
+
+    def score(
+        self,
+        X: FeaturesLike | None = None,
+        y: Labels | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+    ) -> float:
+        """Return the accuracy on labels that were not fitted: of new rows ``X``, or of fitted nodes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, optional
+            New rows, for an inductive method.
+        y : array, Series or dict
+            Their labels, as in scikit-learn. Without ``X``: one label per fitted node (unlabelled nodes do not count),
+            ``{node id: label}``, or one label for each of ``nodes``.
+        sample_weight : array, optional
+            A weight for each of the rows or labels.
+        nodes : iterable of ids, optional
+        """
+        if y is None:
+            raise DataError("score requires y, the labels to compare with", parameter="y")
+        if X is None:
+            predicted, true = self._labels_to_score(y, nodes)
+        else:
+            predicted, true = self.predict(X, nodes=nodes), np.asarray(y)
+        if len(predicted) != len(true):
+            raise DataError(f"{len(true):,} labels for {len(predicted):,} predictions", parameter="y")
+        return float(
+            np.average(predicted == true, weights=None if sample_weight is None else np.asarray(sample_weight))
+        )
+
+    def _labels_to_score(
+        self, y: Labels, nodes: Iterable[Hashable] | None
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        if nodes is not None:
+            return self.predict(nodes=nodes), np.asarray(y)
+        predicted = self.predict()
+        codes, classes = encode_labels(y, self.node_ids_, "y")
+        known = codes >= 0
+        if not known.any():
+            raise DataError("y has no labels: every entry is unlabelled", parameter="y")
+        return predicted[known], classes[codes[known]]
 
     @property
     def transduction_(self) -> npt.NDArray[Any]:
@@ -348,6 +410,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _set_state(self, attributes: Document, tensors: Tensors) -> None:
         """Restore what :meth:`_state` returned."""
         self.calibration_ = Calibration(**attributes.pop("calibration"))
+        self.warnings_ = attributes.pop("warnings_", [])  # models of before have none
         for name, value in attributes.items():
             setattr(self, name, value)
         for name in [name for name in tensors if name.startswith("attributes.")]:
@@ -393,11 +456,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def _warn_unknown(self, count: int, data: Dataset) -> None:
-        warnings.warn(
-            f"{type(self).__name__} can say nothing about {count:,} of {data.n_nodes:,} nodes "
-            "(no labelled node can be reached from them); they get the class prior",
-            PlanetoidWarning,
-            stacklevel=4,
+        warn(
+            PlanetoidWarning(
+                f"{type(self).__name__} can say nothing about {count:,} of {data.n_nodes:,} nodes "
+                "(no labelled node can be reached from them); they get the class prior"
+            )
         )
 
     def _set_distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -87,6 +87,13 @@ class NodeIds:
         if self.kind == "str":
             return str(self._store[row].as_py())
         return self._store[row]  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.to_numpy().tolist())
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Return :meth:`to_numpy`, so that ids can be the index of a pandas table."""
+        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NodeIds):

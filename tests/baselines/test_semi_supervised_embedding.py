@@ -39,9 +39,9 @@ def test_the_parameters_of_the_loss_reach_the_training(small, monkeypatch):
     ).fit(X, y, graph=graph)
     pl.ManifoldRegularization(kind="network", intrinsic=3.0, ambient=0.2, steps=6, edge_batch=13).fit(X, y, graph=graph)
     first, second = plans
-    assert (first.penalty, first.margin, first.steps, first.n_labelled, first.n_edges) == (3.0, 0.7, 4, 11, 11)
+    assert (first.penalty, first.margin, first.steps, first.n_labelled, first.n_pairs) == (3.0, 0.7, 4, 11, 11)
     assert (first.learning_rate, first.weight_decay, first.seed) == (0.02, 0.1, 5)
-    assert (second.penalty, second.margin, second.steps, second.n_edges, second.weight_decay) == (3.0, 0, 6, 13, 0.2)
+    assert (second.penalty, second.margin, second.steps, second.n_pairs, second.weight_decay) == (3.0, 0, 6, 13, 0.2)
 
 
 def test_transform_gives_the_layer(small):

@@ -6,10 +6,11 @@ import torch
 from scipy import sparse
 
 import planetoid as pl
-from planetoid.baselines.smooth_network import SmoothNetwork, SmoothTraining, embed, predict, train
+from planetoid.baselines.smooth_network import WALKS, SmoothNetwork, SmoothTraining, embed, predict, train
 from planetoid.data.dataset import Dataset
+from planetoid.errors import PlanetoidWarning
 from planetoid.training.batches import FeatureRows
-from planetoid.training.distance_loss import EdgeSampler, PairDistanceLoss
+from planetoid.training.distance_loss import PairDistanceLoss, WalkPairs
 from planetoid.training.randomness import StepRandom
 
 EMBEDDINGS = ("output", "hidden", "auxiliary")
@@ -40,7 +41,7 @@ def new_network(embedding, activation="tanh", width=4):
 
 
 def plan(**changes):
-    chosen = {"penalty": 0.0, "margin": 1.0, "steps": 30, "n_labelled": 20, "n_edges": 20, "learning_rate": 0.01}
+    chosen = {"penalty": 0.0, "margin": 1.0, "steps": 30, "n_labelled": 20, "n_pairs": 20, "learning_rate": 0.01}
     return SmoothTraining(**{**chosen, "weight_decay": 5e-4, "seed": 0, "name": "test", **changes})
 
 
@@ -77,17 +78,18 @@ def test_without_the_penalty_it_is_the_plain_network(embedding, data):
 
 @pytest.mark.parametrize("penalty", [0.3, 4.0])
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
-def test_every_step_is_on_the_loss_plus_the_penalty_times_the_loss_along_edges(embedding, penalty, data):
-    """Trained step by step here: Adam on the gradient of the sum, by autograd, on the same batches and edges."""
+def test_every_step_is_on_the_loss_plus_the_penalty_times_the_loss_of_pairs(embedding, penalty, data):
+    """Trained step by step here: Adam on the gradient of the sum, by autograd, on the same batches and pairs."""
     features, changes = FeatureRows(data.X), {"penalty": penalty, "margin": 0.5, "steps": 5}
     network, other = (new_network(embedding, width=8) for _ in range(2))
     train(network, features, data, plan(**changes))
-    along_edges = PairDistanceLoss(EdgeSampler(data.graph), features, other.embed, batch_size=20, margin=0.5, seed=0)
+    pairs = WalkPairs(data.graph, data.has_features, WALKS, seed=0)
+    of_pairs = PairDistanceLoss(pairs, features, other.embed, batch_size=20, margin=0.5, seed=0)
     optimizer = torch.optim.Adam(other.parameters(), lr=0.01, weight_decay=5e-4)
     rows, targets = torch.from_numpy(data.X[:9]), torch.from_numpy(data.y[:9].copy()).long()
     for _ in range(5):
         optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(other.logits(rows), targets) + penalty * along_edges.loss()
+        loss = torch.nn.functional.cross_entropy(other.logits(rows), targets) + penalty * of_pairs.loss()
         loss.backward()
         optimizer.step()
     found, expected = dict(network.named_parameters()), dict(other.named_parameters())
@@ -124,10 +126,31 @@ def test_the_best_parameters_on_validation_labels_are_returned(data):
     validation = np.where(np.arange(30) >= 20, np.arange(30) % 3, -1)
     held = Dataset("small", data.graph, data.X, data.y, np.arange(3), validation=validation)
     network, features = new_network("hidden", "relu", 8), FeatureRows(data.X)
-    history = train(network, features, held, plan(steps=95, penalty=1.0, learning_rate=0.3))
+    history = train(network, features, held, plan(steps=95, penalty=1.0, learning_rate=0.4))
     assert [record["step"] for record in history] == [*range(10, 91, 10), 95]
     assert set(history[0]) == {"step", "loss", "pair_loss", "val_accuracy", "val_loss"}
     best = max(record["val_accuracy"] for record in history)
     assert best > history[-1]["val_accuracy"]  # else the test shows nothing
     rows = validation >= 0
     assert (predict(network, features)[rows].argmax(axis=1) == validation[rows]).mean() == pytest.approx(best)
+
+
+def test_lists_that_share_an_item_are_drawn_together(data):
+    """Nodes 0 and 1 are labelled lists; 2 and 3 have no label, and words that no labelled list has, but items do."""
+    graph = pl.Graph.from_edges([0, 2, 1, 3], [4, 4, 5, 5])
+    X = np.vstack([np.eye(6, dtype=np.float32)[:4], np.zeros((2, 6), np.float32)])
+    lists = Dataset("lists", graph, X, np.array([0, 1, -1, -1, -1, -1]), np.arange(2))
+    network = SmoothNetwork(
+        6, 2, layers=1, width=8, activation="relu", dropout=0.0, embedding="hidden", dimension=0, random=StepRandom(0)
+    )
+    train(network, FeatureRows(X), lists, plan(penalty=3.0, steps=100))
+    assert predict(network, FeatureRows(X))[:4].argmax(axis=1).tolist() == [0, 1, 0, 1]
+
+
+def test_a_graph_that_joins_no_two_nodes_with_features_is_reported(data):
+    graph = pl.Graph.from_edges([0, 1], [2, 3], nodes=30)
+    X = np.where(np.arange(30)[:, None] < 2, data.X, 0)
+    lonely = Dataset("lonely", graph, X, np.where(np.arange(30) < 2, np.arange(30), -1), np.arange(3))
+    with pytest.warns(PlanetoidWarning, match="test: no walk joins two nodes with features"):
+        history = train(new_network("hidden"), FeatureRows(X), lonely, plan(penalty=1.0, steps=10))
+    assert "pair_loss" not in history[-1]

@@ -261,6 +261,55 @@ def test_ctrl_c_shows_what_was_finished(files, invoke, monkeypatch, command):
     assert {entry["method"]: entry["splits"] for entry in rows} == {"feat": 2, "lp": 1}
 
 
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+def test_a_journal_resumes_with_the_same_result(files, invoke, done, refused, monkeypatch, tmp_path, command):
+    attempt, tried = measurement.attempt, []
+
+    def counted(task):
+        tried.append((task.method, task.seed))
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        return attempt(task)
+
+    log = tmp_path / "runs.log"
+    arguments = [command, *files.all(), "--splits", "2", *ONE]
+    monkeypatch.setattr(measurement, "attempt", counted)
+    stopped = invoke(*arguments, "--method", "feat,lp", "--journal", log)
+    assert stopped.exit_code == 130
+    assert f"Finished runs are in {log}: the same command continues from there." in stopped.stderr
+    resumed = json.loads(done(*arguments, "--method", "feat,lp", "--journal", log, "--json").stdout)
+    assert tried == [("feat", 0), ("feat", 1), ("lp", 0), ("lp", 0), ("lp", 1)]
+    done(*arguments, "--method", "feat,lp,mad", "--journal", log)
+    assert tried[5:] == [("mad", 0), ("mad", 1)]
+    monkeypatch.setattr(measurement, "attempt", attempt)
+    whole = json.loads(done(*arguments, "--method", "feat,lp", "--json").stdout)
+    assert _without_times(resumed) == _without_times(whole)
+    other = refused(*arguments, "--method", "feat", "--journal", log, "--per-class", "1")
+    assert "belongs to other data, another kind of splits or another version of planetoid" in other
+
+
+def _without_times(found):
+    if isinstance(found, dict):
+        return {key: _without_times(value) for key, value in found.items() if "seconds" not in key and key != "reason"}
+    return [_without_times(one) for one in found] if isinstance(found, list) else found
+
+
+def test_what_failed_is_tried_again(files, done, monkeypatch, tmp_path):
+    broken = {"mad"}
+    run_once = measurement.run_once
+
+    def sometimes(method, *others):
+        if method in broken:
+            raise ZeroDivisionError
+        return run_once(method, *others)
+
+    monkeypatch.setattr(measurement, "run_once", sometimes)
+    command = ["compare", *files.graph(), "--splits", "1", "--method", "lp,mad", *ONE, "--journal", tmp_path / "j"]
+    assert "mad failed" in done(*command).stdout
+    broken.clear()
+    assert "mad failed" not in done(*command).stdout
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 @pytest.mark.parametrize(
     ("command", "sent"), [("compare", signal.SIGINT), ("fit", signal.SIGINT), ("fit", signal.SIGTERM)]

@@ -159,6 +159,17 @@ def test_nell_is_bipartite_entities_and_relation_sides(loaded, data_root):
     assert (np.unique(triples, return_counts=True)[1] % 2 == 0).all()  # r_1 and r_2 meet equally many triples
 
 
+def test_repeats_are_counted_in_nell_and_merged_elsewhere(loaded, data_root):
+    nell = loaded["nell-0.01", "ind"].graph
+    assert (nell.weights.sum(), nell.weights.max()) == (532_288, 1_558)
+    assert all(loaded[name, "ind"].graph.weights is None for name in ("cora", "citeseer", "pubmed"))
+    merged = pl.datasets.load("nell-0.01", root=data_root, repeats="merge").graph
+    assert merged.weights is None
+    np.testing.assert_array_equal(merged.indices, nell.indices)
+    counted = pl.datasets.load("cora", root=data_root, repeats="count").graph
+    assert counted.weights.sum() == 10_858
+
+
 def spread(graph, side):
     """Colour the neighbours of coloured nodes until nothing changes."""
     source = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))

@@ -149,7 +149,7 @@ def test_two_searches_on_one_journal(data, tmp_path):
 
 
 def test_fixed_parameters_are_not_searched(data):
-    space = {"C": Float(0.1, 10.0), "row_normalize": Categorical(("l1", "l2"))}
+    space = {"C": Float(0.1, 10.0), "row_normalize": Categorical((None, "l1", "l2"))}
     found = tune("feat", data, trials=3, protocol=PROTOCOL, seeds=[5], space=space, fixed={"row_normalize": "l1"})
     assert found.parameters["row_normalize"] == "l1"
 
@@ -202,3 +202,20 @@ def test_every_search_space_has_valid_parameters(method, data):
     for start in cls.search_starts:
         assert set(start) <= leaves
         cls().set_params(**start)._check_parameters()
+
+
+def test_starts_are_tried_after_the_defaults(data):
+    """In their order, moved into the space; without any, those of the method."""
+    starts = [{"C": 0.5}, {"C": 1e9}, {"row_normalize": "l1"}]
+    space = {"C": Float(0.01, 100.0), "row_normalize": Categorical((None, "l1", "l2"))}
+    seen = []
+    tune("feat", data, trials=4, protocol=PROTOCOL, seeds=[5], space=space, starts=starts, on_trial=seen.append)
+    default = pl.Feat()
+    assert [trial.parameters for trial in seen[1:]] == [
+        {"C": 0.5, "row_normalize": default.row_normalize},
+        {"C": 100.0, "row_normalize": default.row_normalize},
+        {"C": default.C, "row_normalize": "l1"},
+    ]
+    seen.clear()
+    tune("feat", data, trials=2, protocol=PROTOCOL, seeds=[5], space=space, starts=[], on_trial=seen.append)
+    assert 0.01 <= seen[1].parameters["C"] <= 100

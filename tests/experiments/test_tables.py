@@ -3,6 +3,7 @@
 import pytest
 
 from planetoid.experiments import paper
+from planetoid.experiments.printed import departures
 from planetoid.experiments.tables import BEYOND, display_name, quick_cell, table3, table4, table5
 from planetoid.registry import METHODS
 
@@ -11,7 +12,35 @@ def test_every_value_of_the_paper_has_a_cell():
     for cells, values in ((table3(), paper.TABLE_3), (table5(), paper.TABLE_5)):
         expected = {(method, data, value) for method, row in values.items() for data, value in row.items()}
         assert expected <= {(cell.method, cell.dataset, cell.paper) for cell in cells}
-    assert {(cell.method, cell.paper) for cell in table4("0.1")} == set(paper.TABLE_4.items())
+    assert {(cell.method, cell.paper) for cell in table4("0.1")} == {
+        *paper.TABLE_4.items(),
+        ("mad", None),
+        ("lgc", None),
+    }
+
+
+def test_manireg_is_the_network_and_its_kernel_forms_have_rows_of_their_own():
+    cells = [cell for cell in (*table3(), *table5(), *table4("0.1")) if cell.method == "manireg"]
+    for cell in cells:
+        model = METHODS["manireg"]().set_params(**cell.parameters)
+        assert (model.kind == "network") == (cell.row.settings != "kernel"), cell
+    assert {cell.dataset for cell in cells if cell.row.settings == "kernel"} >= {"cora", "nell-0.1"}
+
+
+def test_the_papers_propagation_is_in_every_table():
+    for cells in (table3(), table4("0.1"), table5()):
+        assert {"lp", "mad", "lgc"} <= {cell.method for cell in cells}
+
+
+def test_every_table_has_a_row_of_the_system_as_printed():
+    for method in ("planetoid-t", "planetoid-i", "planetoid-g"):
+        for parameters in (cell.parameters for cell in table4("0.1") if cell.row.settings == "printed"):
+            assert parameters["contexts__single_pairs"]
+        assert [cell.row.settings for cell in table4("0.1") if cell.method == method] == ["printed", "one minute"]
+    for cell in (*table3(), *table5()):
+        if cell.row.settings == "printed":
+            assert cell.row.stopping == "fixed"
+            assert departures(cell.method, cell.parameters, cell.parameters) == []
 
 
 def test_planetoid_i_is_shown_under_every_protocol_of_the_field():

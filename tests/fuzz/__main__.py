@@ -3,12 +3,14 @@
 Needs atheris. Each target runs in a process of its own, because a segmentation fault ends it. A finding is an exception
 that is no ``PlanetoidError``, a crash, an input that takes more than 10 seconds, or more than 2 GB of memory; it is
 written to ``build/fuzz/findings/TARGET``, and new inputs that reach new code to ``build/fuzz/corpus/TARGET``, from
-where the next run goes on. Ends with 1 if there is a finding.
+where the next run goes on. ``build/fuzz/summary.json`` has the number of inputs and findings of each target. Ends with
+1 if there is a finding.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -23,15 +25,16 @@ SECONDS_PER_INPUT, MEGABYTES, LONGEST_INPUT = 10, 2048, 4096
 def main(seconds: float, names: list[str]) -> int:
     from tests.fuzz.targets import TARGETS
 
-    total = 0
+    summary: dict[str, dict[str, int]] = {}
     findings: list[Path] = []
     names = names or list(TARGETS)
     for name in names:
         n_inputs, found = run_target(name, max(1, round(seconds / len(names))))
-        total += n_inputs
         findings += found
+        summary[name] = {"inputs": n_inputs, "findings": len(found)}
         print(f"{name}: {n_inputs:,} inputs, {len(found)} findings", flush=True)
-    print(f"{total:,} inputs, {len(findings)} findings")
+        (BUILD / "summary.json").write_text(json.dumps({"seconds": seconds, "targets": summary}, indent=1) + "\n")
+    print(f"{sum(one['inputs'] for one in summary.values()):,} inputs, {len(findings)} findings")
     for path in findings:
         print(path)
     return 1 if findings else 0

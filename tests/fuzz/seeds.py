@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.feather import write_feather
 from scipy import sparse
+from scipy.io import savemat
 from tests.fuzz.targets import saved_model, saved_record
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -28,6 +30,24 @@ def parquet(**columns: object) -> bytes:
 def npz(matrix: sparse.sparray) -> bytes:
     buffer = io.BytesIO()
     sparse.save_npz(buffer, matrix, compressed=False)
+    return buffer.getvalue()
+
+
+def feather(**columns: object) -> bytes:
+    buffer = io.BytesIO()
+    write_feather(pa.table(columns), buffer, compression="uncompressed")
+    return buffer.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def mat(**arrays: object) -> bytes:
+    buffer = io.BytesIO()
+    savemat(buffer, arrays)
     return buffer.getvalue()
 
 
@@ -71,6 +91,33 @@ def seeds() -> dict[str, list[bytes]]:
         "parquet_labels": [
             b"\0" + parquet(id=["a", "b"], label=["red", None]),
             b"\2" + parquet(id=[3, 1], label=[1e300, 2.0]),
+        ],
+        "nodes": [
+            b"\1id,age,city,joined,label\na,31,Rome,2021-04-03,x\nb,,Oslo,2022-01-01,\nc,7,Rome,2020-12-31,y\n",
+            b"\2id;size;note\n001;1,5;a long text about one thing\n002;2,5;and another text, longer\n",
+        ],
+        "json_edges": [
+            b'\0{"source": "a", "target": "b"}\n{"source": "b", "target": "c"}\n',
+            b'\0{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2}]}',
+        ],
+        "json_features": [b'\0{"id": "a", "x": 1, "y": {"z": 2}}\n{"id": "b", "x": 0.5, "y": {"z": 1}}\n'],
+        "feather": [b"\0" + feather(id=["a", "b"], x=[0.5, 1.5])],
+        "npy": [b"\0" + npy(np.eye(3)), b"\0" + npy(np.arange(6, dtype=np.int8).reshape(2, 3))],
+        "mat": [b"\0" + mat(X=np.eye(3)), b"\0" + mat(X=sparse.csc_matrix(np.eye(2)))],
+        "journal": [
+            b'\0{"number": 0, "parameters": {"alpha": 0.5}, "answer": [0.5, 0.75]}\n{"number": 1, "parameters": {}, '
+            b'"answer": "failed"}',
+            b'\1{"parameters": "{}", "method": "lp", "seed": 0, "nodes": [1], "truth": [0], "predicted": [1], '
+            b'"confidence": [0.5], "shares": [0.5, 0.5], "result": {"method": "lp", "dataset": "d", "protocol": "p", '
+            b'"seed": 0, "metrics": {"accuracy": 0.0}, "fit_seconds": 1.0, "predict_seconds": 0.0, "n_train": 1, '
+            b'"n_val": 0, "n_test": 1, "parameters": {}, "warnings": []}}',
+        ],
+        "checkpoint": [
+            b'\0{"format": "planetoid checkpoint", "format_version": 2, "fingerprint": "", "tensors": {}, "training": '
+            b"null}",
+            b'\0{"format": "planetoid checkpoint", "format_version": 2, "fingerprint": "", "tensors": '
+            b'{"checkpoint-a.safetensors": "00"}, "training": {"step": 1, "history": []}}',
+            b'\1\x40\0\0\0\0\0\0\0{"state.sum.value":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}',
         ],
         "gzip": [b"\0" + gzip.compress(b"a,b\nb,c\n" * 3, mtime=0)],
         "settings": [

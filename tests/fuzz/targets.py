@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from tests.fuzz.state_targets import checkpoint, journal
 
 import planetoid as pl
 from planetoid.cli.settings import parse_settings, settings_by_method
@@ -81,6 +82,15 @@ def dataset(data: bytes) -> None:
     names = ("edges.csv", "features.csv", "labels.csv")
     paths = [file_of(content, f"dataset-{name}") for content, name in zip(parts, names, strict=True)]
     pl.read_dataset(edges=paths[0], features=paths[1], labels=paths[2])
+
+
+def nodes(data: bytes) -> None:
+    """A node table, with the kinds of its columns guessed."""
+    choice, content = data[0] if data else 0, data[1:]
+    path = file_of(content, "nodes.csv")
+    found = pl.read_dataset(nodes=path, label_column=(None, "label")[choice % 2], decimal=(None, ",")[choice // 2 % 2])
+    if found.X is not None:
+        assert np.isfinite(found.X.data if sparse.issparse(found.X) else found.X).all()
 
 
 def matrix(data: bytes) -> None:
@@ -193,6 +203,14 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "parquet_edges": lambda data: edges(data, ".parquet"),
     "parquet_features": lambda data: features(data, ".parquet"),
     "parquet_labels": lambda data: labels(data, ".parquet"),
+    "nodes": nodes,
+    "json_edges": lambda data: edges(data, ".jsonl"),
+    "json_features": lambda data: features(data, ".jsonl"),
+    "feather": lambda data: features(data, ".feather"),
+    "npy": lambda data: features(data, ".npy"),
+    "mat": lambda data: features(data, ".mat"),
+    "journal": lambda data: journal(data, folder()),
+    "checkpoint": lambda data: checkpoint(data, folder()),
     "gzip": lambda data: edges(data, ".csv.gz"),
     "settings": settings,
     "presets": presets,

@@ -1,5 +1,7 @@
 """Arrays: which of a file is meant, ids, pairs and adjacency matrices."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import scipy.io
@@ -57,3 +59,31 @@ def test_several_arrays_that_fit(tmp_path):
         read_features(tmp_path / "two.npz")
     np.savez(tmp_path / "two.npz", first=np.eye(3), features=2 * np.eye(3))
     assert read_features(tmp_path / "two.npz").X[0, 0] == 2
+
+
+def test_a_damaged_file_of_matlab_is_an_error_and_no_crash(tmp_path):
+    path = tmp_path / "m.mat"
+    scipy.io.savemat(path, {"X": sparse.csc_matrix(np.eye(4))})
+    assert read_features(path).X.toarray().tolist() == np.eye(4).tolist()
+    content = path.read_bytes()
+    for at in range(130, len(content), 40):  # in the header of the matrix and in its arrays
+        path.write_bytes(content[:at] + b"\xff\xfe\x7f" + content[at + 3 :])
+        with suppress(DataError):  # or numbers that are still in range
+            read_features(path)
+
+
+def test_indices_of_a_matlab_matrix_are_checked(tmp_path, monkeypatch):
+    broken = sparse.csc_matrix(np.eye(3))
+    broken.indices[1] = 50_000_000
+    scipy.io.savemat(tmp_path / "m.mat", {"X": broken})
+    with pytest.raises(DataError, match="an index must be from 0 to 2, got 50,000,000"):
+        read_features(tmp_path / "m.mat")
+
+
+def test_long_ids_and_archives_that_expand(tmp_path):
+    np.savez(tmp_path / "i.npz", ids=np.array(["a" * 20_000, "b"]), x=np.eye(2))
+    with pytest.raises(DataError, match="an id or a label of 20,000 bytes is over the limit"):
+        read_features(tmp_path / "i.npz")
+    np.savez_compressed(tmp_path / "i.npz", x=np.zeros((2**21, 2)))
+    with pytest.raises(DataError, match="decompresses to"):
+        read_features(tmp_path / "i.npz")

@@ -47,3 +47,14 @@ def test_a_pipe_is_read_once(tmp_path):
 def test_files_stay_where_they_are(tmp_path):
     (tmp_path / "f.csv").write_text("a,b\n")
     assert local_file(tmp_path / "f.csv") == tmp_path / "f.csv"
+
+
+def test_a_pipe_without_lines_is_not_copied_for_ever(monkeypatch, tmp_path):
+    monkeypatch.setenv("PLANETOID_MAX_LINE_BYTES", "1000")
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(bytes(1001)))
+    writer.start()
+    with pytest.raises(DataError, match="a line of 1,001 bytes or more is over the limit of 1,000"):
+        read_labels(path)
+    writer.join()

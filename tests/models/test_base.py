@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import planetoid as pl
+from planetoid.data.dataset import Dataset
 from planetoid.errors import ParameterError, PlanetoidWarning
 from planetoid.evaluation.metrics import expected_calibration_error
 
@@ -184,3 +185,28 @@ def test_accuracy_on_cora(cls, threshold):
         model.fit(None if cls == "PlanetoidG" else data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
     accuracy = (model.predict()[split.test] == data.y[split.test]).mean()
     assert accuracy >= threshold, accuracy
+
+
+@pytest.mark.parametrize("cls", ["PlanetoidT", "PlanetoidI", "PlanetoidG"])
+def test_samplers_of_label_pairs_first(small, cls):
+    """Pre-training then draws label pairs alone, then walks alone; joint training draws both."""
+    data = Dataset("small", small.graph, small.X, small.y, np.arange(3))
+    model = make(cls, contexts__r2=0.7)
+    model._seed = 0
+    mixed = model._samplers(data)
+    assert (mixed.joint, mixed.labels, mixed.label_share) == (mixed.pretraining, None, 0)
+    ordered = model.set_params(contexts__labels_first=True)._samplers(data)
+    shares = [sampler.sampling.r2 for sampler in (ordered.labels, ordered.pretraining, ordered.joint)]
+    assert shares == [0.0, 1.0, 0.7]
+    assert ordered.label_share == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("cls", ["PlanetoidT", "PlanetoidI", "PlanetoidG"])
+@pytest.mark.parametrize("contexts", [{"single_pairs": True, "self_pairs": True, "r1": 5 / 6}, {"labels_first": True}])
+def test_the_papers_sampling_and_the_authors_order_learn(small, cls, contexts):
+    chosen = {f"contexts__{name}": value for name, value in contexts.items()} | {"contexts__r2": 0.9}
+    X = None if cls == "PlanetoidG" else small.X
+    model = make(cls, **chosen, training__pretrain=4000 if "single_pairs" in contexts else 40)
+    assert (model.fit(X, small.y, graph=small.graph).predict() == small.truth).mean() >= 0.9
+    again = make(cls, **chosen, training__pretrain=4000 if "single_pairs" in contexts else 40)
+    np.testing.assert_array_equal(again.fit(X, small.y, graph=small.graph).embedding_, model.embedding_)

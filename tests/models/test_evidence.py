@@ -6,6 +6,7 @@ from scipy import sparse
 
 from planetoid.graph.adjacency import Filter, normalized_adjacency
 from planetoid.models.evidence import (
+    CHANCE,
     LABELS_THAT_COUNT,
     LEAST_WEIGHT,
     NOISES,
@@ -169,7 +170,8 @@ def test_second_opinions_count_by_their_reliability():
     labelled = labelled_of(truth, 5)
     others = np.zeros_like(teacher.probabilities)
     for name, verdict in teacher.verdicts.items():
-        weight = (verdict.reliability / teacher.verdicts[teacher.view].reliability) ** SECOND_POWER
+        best = teacher.verdicts[teacher.view].reliability
+        weight = ((verdict.reliability + CHANCE) / (best + CHANCE)) ** SECOND_POWER
         if name != teacher.view and weight > LEAST_WEIGHT:
             alone = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, names=[name])
             others += weight * np.log(np.maximum(sharpened(alone.probabilities, SECOND_CONFIDENCE), 1e-6))

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from planetoid.errors import ParameterError
-from planetoid.preparation.kinds import ColumnOptions, guess_kind
+from planetoid.preparation.cells import numbers_of
+from planetoid.preparation.kinds import ColumnOptions, Guess, guess_kind
 
 SENTENCES = [f"the {word} of a day in the life of number {k}" for k, word in enumerate(["end", "start"] * 10)]
 
@@ -72,3 +73,11 @@ def test_contradictions_are_refused():
         ColumnOptions(["x"], ["x"])
     with pytest.raises(ParameterError, match=r"decimal must be '\.' or ','"):
         ColumnOptions(decimal=";")
+
+
+def test_dates_with_dots_are_no_numbers_with_a_decimal_comma():
+    dates = pa.chunked_array([["04.01.2021", "28.02.2023", "11.12.2022"]])
+    assert guess_kind("joined", dates, ColumnOptions(), decimal=",") == Guess("date", "%d.%m.%Y")
+    numbers = numbers_of(pa.chunked_array([["1.234.567,5", "1.234", "52.52", "1,5", "1.5,3", "12.34.56"]]), decimal=",")
+    assert numbers.values[:4].tolist() == [1234567.5, 1234.0, 52.52, 1.5]
+    assert (numbers.n_invalid, numbers.example) == (2, "1.5,3")

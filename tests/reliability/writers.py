@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from tests.experiments.conftest import make_cell
+from tests.reliability.sum_loss import Sum
 
 import planetoid as pl
 from planetoid.cli import main
+from planetoid.cli.measurement import measure
 from planetoid.evaluation import Protocol
 from planetoid.evaluation.tuning import tune
 from planetoid.experiments import reproduce
@@ -21,7 +23,6 @@ from planetoid.experiments.store import RunStore
 from planetoid.persistence import SavedModel, read_record
 from planetoid.training.callbacks import Callback
 from planetoid.training.checkpoint import Checkpoint
-from planetoid.training.loss import Loss
 from planetoid.training.trainer import Schedule, Trainer
 from planetoid.utils import atomic
 from planetoid.utils.line_log import LineLog
@@ -211,6 +212,42 @@ class TuneFirst(Tune):
         pass
 
 
+class Compare(Log):
+    name = "compare --journal"
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.graph = pl.datasets.make_citation(80, 3, 20, seed=0)
+
+    def _measure(self, folder, splits, promise=lambda: None):
+        known = len(self.keys(folder))
+
+        def finished(outcome):
+            if outcome.seed >= known:
+                promise()
+
+        protocol = Protocol(per_class=4, n_val=0, n_test=30)
+        measure(["lp"], self.graph, protocol, range(splits), {}, 1, finished, folder / "runs.log")
+
+    def prepare(self, folder):
+        self._measure(folder, 2)
+
+    def run(self, folder, promise):
+        try:
+            self._measure(folder, 8, promise)
+        except pl.PlanetoidError as error:
+            print(f"error: {error}")
+            return 2
+        return 0
+
+    def keys(self, folder):
+        if not (folder / "runs.log").exists():
+            return []
+        lines = (folder / "runs.log").read_bytes().splitlines()
+        log = LineLog(folder / "runs.log", "planetoid outcomes", version=1, identity=json.loads(lines[0])["identity"])
+        return [(entry.content["seed"], entry.content["predicted"]) for entry in log.read()]
+
+
 class Reproduce(Log):
     name = "reproduce"
 
@@ -231,25 +268,6 @@ class Reproduce(Log):
         table = folder / "table.md"
         assert not table.exists() or table.read_text() == "table\n" * 2000
         return list(RunStore(folder / "runs.jsonl").results)
-
-
-class Sum(Loss):
-    """A training whose state depends on all of its steps."""
-
-    name = "sum"
-
-    def __init__(self):
-        self.value = np.arange(500, dtype=np.float64)
-
-    def step(self, number):
-        self.value = np.sin(self.value + number)
-        return float(self.value.sum())
-
-    def state(self):
-        return {"value": self.value}
-
-    def restore(self, state):
-        self.value = np.array(state["value"])
 
 
 class Training(Writer):
@@ -315,6 +333,7 @@ def all_writers(data):
         Output(data, "report", "r.html"),
         TuneFirst(data),
         Tune(data),
+        Compare(data),
         Reproduce(data),
         FirstTraining(data),
         Training(data),

@@ -145,11 +145,11 @@ def test_embeddings_of_a_graph_without_edges_resume(small, tmp_path):
     assert_same(fit(tmp_path), whole)
 
 
-def test_edges_of_the_distance_loss_resume(small, tmp_path):
-    """Its generator draws one batch after the other, so that it is part of the state."""
+def test_pairs_of_the_distance_loss_resume(small, tmp_path):
+    """Its generator and its walks draw one batch after the other, so that both are part of the state."""
     from planetoid.baselines.smooth_network import SmoothNetwork
     from planetoid.training.batches import FeatureRows
-    from planetoid.training.distance_loss import EdgeSampler, PairDistanceLoss
+    from planetoid.training.distance_loss import PairDistanceLoss, WalkPairs
     from planetoid.training.optimizers import NamedOptimizer
     from planetoid.training.randomness import StepRandom
     from planetoid.training.trainer import Schedule, Trainer
@@ -176,8 +176,9 @@ def test_edges_of_the_distance_loss_resume(small, tmp_path):
                 network.load_state_dict({name: state[name] for name in network.state_dict()})
                 optimizer.restore({name: value for name, value in state.items() if name[0].isdigit()})
 
-        edges, features = EdgeSampler(small.graph), FeatureRows(small.X)
-        loss = Stepping(edges, features, network.embed, batch_size=8, margin=1.0, seed=1)
+        pairs = WalkPairs(small.graph, small.X.any(axis=1), pl.Contexts(q=5, d=3), seed=1)
+        features = FeatureRows(small.X)
+        loss = Stepping(pairs, features, network.embed, batch_size=8, margin=1.0, seed=1)
         trainer = Trainer([loss], Schedule(12, per_iteration=(1,), evaluate_every=1), callbacks)
         trainer.run()
         return trainer.history

@@ -172,3 +172,76 @@ def test_nodes_without_features_are_never_i():
     assert set(np.concatenate([one.c for one in pairs])) == set(range(ROWS))
     loss.has_features = np.zeros(ROWS, dtype=bool)
     assert loss.step(0) == 0.0
+
+
+def test_tables_can_take_their_label_pairs_first():
+    """Of 10 batches the first 3 move labelled nodes alone, the others follow walks; joint steps mix both."""
+    graph, y = pl.Graph.from_edges(range(40), [*range(1, 40), 0]), np.where(np.arange(40) < 4, np.arange(40) % 2, -1)
+    e, w = (numbers(40, DIMENSION, seed=seed).detach().float().contiguous() for seed in (1, 2))
+    samplers = [ContextSampler(graph, pl.Contexts(r1=0.5, r2=r2, q=4, d=3), y) for r2 in (1.0, 0.7, 0.0)]
+    walks, joint, labels = (SkipGram(sampler, e.numpy(), w.numpy()) for sampler in samplers)
+    loss = TableContextLoss(walks, joint, w, pretrain=10 * walks.n_slots / 40, walks=20, labels=labels, label_share=0.3)
+    assert (loss.n_pretrain, loss.n_on_labels) == (10, 3)
+    before = e.clone()
+    expected, calls = [], []
+    for skipgram, name in ((walks, "walks"), (labels, "labels")):
+        train = skipgram.train
+        skipgram.train = lambda *given, train=train, name=name: calls.append((name, *given)) or train(*given)
+    expected.append(loss.pretrain(0, 2))
+    assert set(np.flatnonzero((e != before).any(dim=1).numpy())) <= set(range(4))
+    assert not torch.equal(e, before)
+    loss.pretrain(2, 6)
+    loss.pretrain(6, 10)
+    assert calls == [("labels", 0, 2, 10), ("labels", 2, 3, 10), ("walks", 3, 6, 10), ("walks", 6, 10, 10)]
+    assert (e[4:] != before[4:]).any()
+
+
+def test_an_encoder_can_take_its_label_pairs_first():
+    graph, y = pl.Graph.from_edges(range(ROWS), [1, 2, 3, 4, 5, 0]), np.array([0, 1, 0, 1, -1, -1])
+    joint, walks, labels = (ContextSampler(graph, pl.Contexts(r1=0.5, r2=r2, q=4, d=3), y) for r2 in (0.5, 1.0, 0.0))
+    network, w = new_network(), torch.nn.Parameter(numbers(ROWS, DIMENSION))
+    loss = EncoderContextLoss(
+        joint,
+        FeatureRows(np.ones((ROWS, FEATURES))),
+        np.ones(ROWS, dtype=bool),
+        network.encode,
+        w,
+        NamedOptimizer("sgd", (network.encoder.parameters(), 0.1)),
+        NamedOptimizer("sgd", ([w], 0.1)),
+        n_pretrain=10,
+        walks=8,
+        random=StepRandom(0),
+        pretraining=walks,
+        labels=labels,
+        label_share=0.4,
+    )
+    expected = {0: labels, 3: labels, 4: walks, 9: walks, 10: joint}
+    for number, sampler in expected.items():
+        np.testing.assert_array_equal(loss.draw(number).pairs.c, sampler.draw_walks(8, 8 * number).c)
+    assert loss.draw(3).pairs.i.max() < 4
+
+
+def test_a_batch_of_single_pairs_has_about_n2_pairs_of_nodes_with_features():
+    """Every second node of a ring has features: 20 pairs take 40 walks, of which those with features are kept."""
+    graph, has_features = pl.Graph.from_edges(range(40), [*range(1, 40), 0]), np.arange(40) % 2 == 0
+    contexts = pl.Contexts(r1=0.5, r2=1.0, q=4, d=3, self_pairs=True, single_pairs=True)
+    network, w = new_network(), torch.nn.Parameter(numbers(40, DIMENSION))
+    loss = EncoderContextLoss(
+        ContextSampler(graph, contexts),
+        FeatureRows(np.ones((40, FEATURES))),
+        has_features,
+        network.encode,
+        w,
+        NamedOptimizer("sgd", (network.encoder.parameters(), 0.1)),
+        NamedOptimizer("sgd", ([w], 0.1)),
+        n_pretrain=0,
+        walks=20,
+        random=StepRandom(0),
+    )
+    assert abs(loss.walks - 40) <= 3
+    assert loss.pairs_per_step == 20
+    pairs = loss.draw(3).pairs
+    assert 10 <= len(pairs.i) <= 30
+    assert has_features[pairs.i].all()
+    drawn = loss.sampler.draw(loss.walks, 3 * loss.walks)
+    np.testing.assert_array_equal(pairs.c, drawn.c[has_features[drawn.i]])

@@ -40,3 +40,19 @@ def test_elsewhere_a_line_is_printed_at_intervals(monkeypatch):
     assert "left" in lines[0]
     time.sleep(0.15)
     assert sys.stderr.getvalue().splitlines() == lines  # nothing once it is finished
+
+
+def test_without_verbose_the_lines_go_to_a_logger_that_takes_them(monkeypatch, caplog, capsys):
+    monkeypatch.setattr(module, "INTERVAL", 0.02)
+    with progress("fitting", 4, verbose=0) as advance:
+        advance(1)
+        time.sleep(0.1)
+    assert caplog.messages == []
+    caplog.set_level("INFO", "planetoid")
+    with progress("fitting", 4, verbose=0) as advance:
+        advance(1, "step 1")
+        deadline = time.monotonic() + 20
+        while not caplog.messages and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert caplog.messages[0].startswith("fitting: 25% after")
+    assert capsys.readouterr() == ("", "")

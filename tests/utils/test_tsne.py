@@ -59,11 +59,11 @@ def test_every_input_gives_finite_coordinates(vectors):
     assert np.isfinite(coordinates).all()
 
 
-def test_approximate_neighbours_and_the_grid_for_many_rows(monkeypatch):
-    for name in ("BARNES_HUT_UP_TO", "EXACT_UP_TO"):
-        monkeypatch.setattr(f"planetoid.utils.tsne.{name}", 100)
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_approximate_neighbours_and_the_grid_for_many_rows(monkeypatch, metric):
+    monkeypatch.setattr("planetoid.utils.tsne.MANY", 100)
     vectors = clusters(60)
-    iterations = {"early_exaggeration_iter": 40, "n_iter": 10}
+    iterations = {"early_exaggeration_iter": 40, "n_iter": 10, "metric": metric}
     coordinates = tsne_map(vectors, **iterations)
     assert np.array_equal(coordinates, tsne_map(vectors, **iterations, n_jobs=2))
     assert share_nearest_to_its_own_centre(coordinates, 4) > 0.95

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable
 from typing import ClassVar, NamedTuple
 
@@ -18,7 +17,7 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
-from planetoid.errors import PlanetoidWarning
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
@@ -176,10 +175,10 @@ class Diel(InductiveClassifier):
         svm = fit_linear_svm(X, labels, C=self.C, loss="hinge", tol=self.tol, max_iter=self.max_iter, seed=self._seed)
         self.coef_, self.intercept_ = svm.coef, svm.intercept
         if not svm.converged:
-            warnings.warn(
-                f"Diel: the SVM did not converge; raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"Diel: the SVM did not converge; raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C"
+                )
             )
 
     def _decision_function(self, X: Rows) -> Scores:

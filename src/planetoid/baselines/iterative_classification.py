@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
-from planetoid.errors import PlanetoidWarning
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
@@ -191,18 +190,18 @@ class IterativeClassification(GraphClassifier):
     def _warn(self, changed: int, n_hidden: int, diversity: float) -> None:
         name = type(self).__name__
         if changed > MANY * n_hidden:
-            warnings.warn(
-                f"{name} did not converge: {changed:,} of {n_hidden:,} labels changed in the last of "
-                f"n_rounds={self.n_rounds} rounds",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"{name} did not converge: {changed:,} of {n_hidden:,} labels changed in the last of "
+                    f"n_rounds={self.n_rounds} rounds"
+                )
             )
         if diversity < COLLAPSED:
-            warnings.warn(
-                f"{name}: almost all nodes have the same label now, which the features alone do not say; use fewer "
-                "rounds or another method",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"{name}: almost all nodes have the same label now, which the features alone do not say; use fewer "
+                    "rounds or another method"
+                )
             )
 
     def _ordered(

@@ -34,21 +34,22 @@ class ManifoldRegularization(InductiveClassifier):
     """A classifier on features whose scores differ little along edges.
 
     Besides the loss on labelled nodes and the norm of the function it minimises ``intrinsic`` times the mean, over the
-    edges by their weight, of ``(f(x_i) - f(x_j))^2``. The graph is needed to fit, not to predict. A directed edge
-    counts at both of its ends.
+    edges by their weight, of ``(f(x_i) - f(x_j))^2``; a network takes the pairs of Planetoid's walks (q = 10, d = 3)
+    whose nodes both have features instead of edges. The graph is needed to fit, not to predict. A directed edge counts
+    at both of its ends.
 
     Parameters
     ----------
     kind : {"rls", "svm", "network"}, default "rls"
         Laplacian regularised least squares or the Laplacian SVM (hinge loss), both one class against the rest; or a
-        network that is trained on sampled edges, whose f are the class probabilities.
+        network that is trained on sampled pairs, whose f are the class probabilities: what the paper compares with.
     kernel : {"linear", "rbf"}, default "linear"
         The function space. No n x n kernel is ever formed: "linear" works on sparse features as they are, "rbf" on
         ``n_landmarks`` of the nodes (the Nystroem method; exact where there are as many landmarks as nodes).
     ambient : float, default 0.01
         Weight of the norm of f; for a network, the weight decay.
     intrinsic : float or None, default None
-        Weight of the differences along edges; 0 ignores the graph. ``None`` is 10, for a network 1.
+        Weight of these differences; 0 ignores the graph. ``None`` is 10, for a network 1.
     gamma : float, default 1.0
         Of the RBF kernel ``exp(-gamma |x - z|^2)``.
     n_landmarks : int, default 1000
@@ -56,9 +57,9 @@ class ManifoldRegularization(InductiveClassifier):
     layers, width : int, default 1 and 64
         Hidden layers (ReLU) of a network, and units per layer.
     steps : int, default 200
-        Training steps of a network, each on up to 200 labelled nodes and ``edge_batch`` edges.
+        Training steps of a network, each on up to 200 labelled nodes and ``edge_batch`` pairs.
     edge_batch : int, default 500
-        Edges per training step of a network.
+        Pairs per training step of a network.
     learning_rate : float, default 0.01
         Of Adam, for a network.
     row_normalize : {"l1", "l2", None}, default "l2"
@@ -209,7 +210,7 @@ class ManifoldRegularization(InductiveClassifier):
             margin=0.0,
             steps=self.steps,
             n_labelled=LABELLED_PER_STEP,
-            n_edges=self.edge_batch,
+            n_pairs=self.edge_batch,
             learning_rate=self.learning_rate,
             weight_decay=self.ambient,
             seed=self._seed,

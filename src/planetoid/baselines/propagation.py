@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
-from planetoid.errors import PlanetoidWarning
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import GraphClassifier, Probabilities
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
@@ -80,11 +79,11 @@ class Propagation(GraphClassifier):
         solution = solve(system, self.solver, tol=self.tol, max_iter=self.max_iter, n_jobs=self.n_jobs)
         self.n_iter_ = solution.n_iter
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge: after {solution.n_iter:,} iterations the error is "
-                f"{solution.error:.2g}, above tol={self.tol:g}; raise max_iter or tol",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"{type(self).__name__} did not converge: after {solution.n_iter:,} iterations the error is "
+                    f"{solution.error:.2g}, above tol={self.tol:g}; raise max_iter or tol"
+                )
             )
         return solution.values
 

@@ -29,10 +29,11 @@ __all__ = ["SemiSupervisedEmbedding"]
 class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     """A network one of whose layers embeds neighbours close to each other.
 
-    Besides the loss on labelled nodes it minimises ``lambda_`` times the mean, over edges by their weight, of
-    ``|g(x_i) - g(x_j)|^2``, and pushes random pairs apart until their squared distance is ``margin`` (without which
-    the cheapest embedding maps all nodes to one point). The graph is needed to fit, not to predict. With
-    ``validation`` labels the parameters of the best evaluation are returned.
+    Besides the loss on labelled nodes it minimises ``lambda_`` times the mean of ``|g(x_i) - g(x_j)|^2`` over pairs of
+    nodes, and pushes random pairs apart until their squared distance is ``margin`` (without which the cheapest
+    embedding maps all nodes to one point). The pairs are those of Planetoid's walks (q = 10, d = 3) whose nodes both
+    have features; walks pass through nodes without. The graph is needed to fit, not to predict. With ``validation``
+    labels the parameters of the best evaluation are returned.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
         What g is: the last hidden layer, the class probabilities, or a layer of its own on top of the hidden ones,
         beside the output.
     lambda_ : float, default 10.0
-        Weight of the loss along edges; 0 gives the plain network.
+        Weight of the loss over pairs; 0 gives the plain network.
     margin : float, default 1.0
         Squared distance up to which random pairs are pushed apart; 0: not at all.
     layers, width : int, default 1 and 64
@@ -51,7 +52,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     steps : int, default 200
         Training steps.
     batch_size : int, default 200
-        Labelled nodes, and edges, per step.
+        Labelled nodes, and pairs, per step.
     learning_rate : float, default 0.01
         Of Adam.
     weight_decay : float, default 5e-4
@@ -176,7 +177,7 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
             margin=self.margin,
             steps=self.steps,
             n_labelled=self.batch_size,
-            n_edges=self.batch_size,
+            n_pairs=self.batch_size,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             seed=self._seed,

@@ -1,7 +1,9 @@
-"""A feed-forward network with a penalty on differences along edges; importing this imports torch.
+"""A feed-forward network with a penalty on differences within walks; importing this imports torch.
 
 Manifold regularization by a network and semi-supervised embedding minimise the same sum: the loss on labelled nodes,
-plus a weight times the mean, over edges by their weight, of ``|g(x_i) - g(x_j)|^2``. They differ in what g is.
+plus a weight times the mean of ``|g(x_i) - g(x_j)|^2`` over pairs of nodes. They differ in what g is. As in the paper,
+which built both by changing the objective of Planetoid, the pairs are those of Planetoid's walks; both nodes of a pair
+have features.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.data.dataset import Dataset
+from planetoid.engine.contexts import Contexts
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.callbacks import EarlyStopping, Record
-from planetoid.training.distance_loss import EdgeSampler, PairDistanceLoss
+from planetoid.training.distance_loss import PairDistanceLoss, WalkPairs
 from planetoid.training.layers import Branch, InputLinear
 from planetoid.training.loss import Loss
 from planetoid.training.optimizers import NamedOptimizer
@@ -29,6 +33,7 @@ from planetoid.training.trainer import Schedule, Trainer
 __all__ = ["SmoothNetwork", "SmoothTraining", "embed", "predict", "train"]
 
 PREDICT_ROWS = 16_384
+WALKS = Contexts(q=10, d=3)  # as the paper prints them
 
 
 class SmoothNetwork(nn.Module):
@@ -85,12 +90,12 @@ class SmoothTraining:
     Attributes
     ----------
     penalty : float
-        Weight of the loss along edges.
+        Weight of the loss over pairs.
     margin : float
         See :class:`~planetoid.training.distance_loss.PairDistanceLoss`.
     steps : int
-    n_labelled, n_edges : int
-        Labelled nodes and edges per step.
+    n_labelled, n_pairs : int
+        Labelled nodes and pairs per step.
     learning_rate, weight_decay : float
         Of Adam.
     seed : int
@@ -103,7 +108,7 @@ class SmoothTraining:
     margin: float
     steps: int
     n_labelled: int
-    n_edges: int
+    n_pairs: int
     learning_rate: float
     weight_decay: float
     seed: int
@@ -118,11 +123,13 @@ def train(network: SmoothNetwork, features: FeatureRows, data: Dataset, plan: Sm
         data, features, network, [optimizer], batch_size=plan.n_labelled, random=StepRandom(plan.seed), shuffle=True
     )
     losses: list[Loss] = [supervised]
-    edges = EdgeSampler(data.graph)
-    if plan.penalty > 0 and len(edges):
+    pairs = WalkPairs(data.graph, data.has_features, WALKS, plan.seed)
+    if plan.penalty > 0 and pairs.share == 0 and data.graph.n_edges > 0:
+        warn(PlanetoidWarning(f"{plan.name}: no walk joins two nodes with features, so the graph is not used"))
+    if plan.penalty > 0 and pairs.share > 0:
         losses.append(
             PairDistanceLoss(
-                edges, features, network.embed, batch_size=plan.n_edges, margin=plan.margin, seed=plan.seed
+                pairs, features, network.embed, batch_size=plan.n_pairs, margin=plan.margin, seed=plan.seed
             )
         )
     trainer = Trainer(

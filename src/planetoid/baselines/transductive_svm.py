@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
-from planetoid.errors import PlanetoidWarning
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Float, SearchSpace
@@ -145,11 +144,11 @@ class TransductiveSVM(InductiveClassifier):
         self._n_unconverged = 0
         planes = [self._one_against_rest(rows, codes, k) for k in positives]
         if self._n_unconverged:
-            warnings.warn(
-                f"TransductiveSVM: the solver did not converge in {self._n_unconverged} of its fits; "
-                f"raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C",
-                PlanetoidWarning,
-                stacklevel=3,
+            warn(
+                PlanetoidWarning(
+                    f"TransductiveSVM: the solver did not converge in {self._n_unconverged} of its fits; "
+                    f"raise max_iter={self.max_iter} or tol={self.tol:g}, or lower C"
+                )
             )
         self.coef_ = np.stack([plane[:-1] for plane in planes])
         self.intercept_ = np.array([plane[-1] for plane in planes])

@@ -10,11 +10,13 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.evaluate import (
     HoldOut,
+    Journal,
     PerClass,
     Splits,
     TrainShare,
     how_measured,
     percent,
+    resumes,
     summary,
     warnings_by_method,
     with_interval,
@@ -22,6 +24,7 @@ from planetoid.cli.evaluate import (
 from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import AsJson, Methods, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError
 from planetoid.utils.text import pluralize
 
@@ -46,6 +49,7 @@ def compare(
     hold_out: HoldOut = None,
     settings: Settings = None,
     seed: Seed = 0,
+    journal: Journal = None,
     jobs: Processes = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -56,11 +60,13 @@ def compare(
     as in [bold]planetoid evaluate[/bold]. A method is recommended if it is clearly better than
     all others, by two standard errors of the difference, label by label. If there is
     no clear winner, it is the one that does best on data of many kinds. A method
-    that fails does not end the comparison; Ctrl-C shows what is finished.
+    that fails does not end the comparison; Ctrl-C shows what is finished, and with
+    [bold]--journal[/bold] the same command continues from there.
 
     For example:
       [bold]planetoid compare --edges e.csv --features f.parquet --labels l.csv[/bold]
       [bold]planetoid compare --edges e.csv --labels l.csv --splits 3 --jobs 2 --json[/bold]
+      [bold]planetoid compare --edges e.csv --labels l.csv --splits 20 --journal runs.log[/bold]
     """
     from planetoid.cli.measurement import measure, n_processes, split_protocol
     from planetoid.cli.method_choice import parse_methods, suitable_methods
@@ -68,6 +74,8 @@ def compare(
     from planetoid.utils.progress import progress
 
     options.require(labels=True)
+    if journal is not None:
+        check_writable(journal)
     given = parse_settings(settings)
     wanted = None if method is None else parse_methods(method)
     with collect_warnings(quiet=quiet) as warned:
@@ -95,8 +103,9 @@ def compare(
 
     try:
         with progress("", n_tasks, verbose=not quiet) as advance:
-            measure(methods, data, protocol, seeds, parameters, n_processes(jobs, n_tasks), collect)
+            measure(methods, data, protocol, seeds, parameters, n_processes(jobs, n_tasks), collect, journal)
     except KeyboardInterrupt:
+        print_message(resumes(journal), quiet=quiet or journal is None)
         _show(finished, excluded, protocol, warned, as_json)
         raise
     if _show(finished, excluded, protocol, warned, as_json) == 0:

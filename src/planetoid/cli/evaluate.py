@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.evaluate_sets import show_sets
 from planetoid.cli.options import AsJson, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError, ParameterError
 from planetoid.utils.text import pluralize
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
     from planetoid.evaluation import Protocol
 
-__all__ = ["HoldOut", "PerClass", "Splits", "TrainShare", "evaluate"]
+__all__ = ["HoldOut", "Journal", "PerClass", "Splits", "TrainShare", "evaluate"]
 
 WIDEST_MATRIX = 12  # classes up to which the whole confusion matrix is shown
 BALANCED = 1.25  # ratio of the largest to the smallest number of labels per class
@@ -45,6 +47,15 @@ HoldOut = Annotated[
     typer.Option(help="Share of all labels to hold out for early stopping; not tested on.", show_default=False),
 ]
 
+Journal = Annotated[
+    Path | None,
+    typer.Option(
+        help="File that records every finished run; the same command, also with more methods or splits, resumes.",
+        show_default=False,
+        metavar="FILE",
+    ),
+]
+
 
 @takes_data(validation=False)
 def evaluate(
@@ -63,6 +74,7 @@ def evaluate(
     hold_out: HoldOut = None,
     settings: Settings = None,
     seed: Seed = 0,
+    journal: Journal = None,
     jobs: Processes = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -80,6 +92,7 @@ def evaluate(
       [bold]planetoid evaluate --edges e.csv --features f.parquet --labels l.csv[/bold]
       [bold]planetoid evaluate --edges e.csv --labels l.csv --method planetoid-g,lp[/bold]
       [bold]planetoid evaluate --edges e.csv --labels l.csv --per-class 20 --json[/bold]
+      [bold]planetoid evaluate --edges e.csv --labels l.csv --splits 50 --journal runs.log[/bold]
     """
     from planetoid.cli.measurement import measure, n_processes, split_protocol
     from planetoid.cli.method_choice import choose_method, parse_methods
@@ -87,6 +100,8 @@ def evaluate(
     from planetoid.utils.progress import progress
 
     options.require(labels=True)
+    if journal is not None:
+        check_writable(journal)
     given = parse_settings(settings)
     methods = [] if method == "auto" else parse_methods(method)
     if methods:
@@ -113,11 +128,17 @@ def evaluate(
 
     try:
         with progress("", len(methods) * splits, verbose=not quiet) as advance:
-            measure(methods, data, protocol, seeds, parameters, jobs, collect)
+            measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
     except KeyboardInterrupt:
+        print_message(resumes(journal), quiet=quiet or journal is None)
         _show(finished, data, protocol, warned, as_json)
         raise
     _show(finished, data, protocol, warned, as_json)
+
+
+def resumes(journal: Path | None) -> str:
+    """Say after an interruption what is kept."""
+    return f"Finished runs are in {journal}: the same command continues from there."
 
 
 def summary(outcomes: list[Outcome]) -> list[dict[str, Any]]:

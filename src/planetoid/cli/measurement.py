@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.cli.outcomes import Outcome, open_outcomes
 from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
-from planetoid.evaluation import Protocol, Result, run_once
+from planetoid.evaluation import Protocol, run_once
 from planetoid.evaluation.comparison import LabelScores, score_labels
 from planetoid.evaluation.metrics import CalibrationBin, calibration_bins
 from planetoid.evaluation.workers import each
@@ -34,37 +35,6 @@ class Task(NamedTuple):
     protocol: Protocol
     seed: int
     parameters: Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a task: a result with its predictions, or the error that ended it.
-
-    Attributes
-    ----------
-    method : str
-    seed : int
-    result : Result or None
-    nodes : int array
-        Rows of the test nodes; empty after an error.
-    truth, predicted : int arrays
-        Codes of their classes.
-    confidence : float array
-        Probability of the predicted class.
-    shares : float array
-        How often each class is predicted among all nodes.
-    error : str or None
-    """
-
-    method: str
-    seed: int
-    result: Result | None = None
-    nodes: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    predicted: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    confidence: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
-    shares: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0, dtype=np.float64))
-    error: str | None = None
 
 
 def split_protocol(
@@ -123,11 +93,22 @@ def measure(
     parameters: Mapping[str, Mapping[str, object]],
     jobs: int,
     on_outcome: Callable[[Outcome], None],
+    journal: Path | None = None,
 ) -> None:
-    """Run every method on every split, and pass on each outcome, errors included."""
+    """Run every method on every split, and pass on each outcome, errors included.
+
+    What is finished is in the journal, if there is one, before it is passed on, and is not computed again.
+    """
     tasks = [Task(method, data, protocol, seed, parameters.get(method, {})) for method in methods for seed in seeds]
-    for outcome in each(attempt, tasks, jobs):
-        on_outcome(outcome)
+    with open_outcomes(journal, data, protocol) as finished:
+        known = [finished.find(task.method, task.seed, task.parameters) for task in tasks]
+        answers = each(attempt, [task for task, found in zip(tasks, known, strict=True) if found is None], jobs)
+        for task, found in zip(tasks, known, strict=True):
+            outcome = next(answers) if found is None else found
+            if found is None:
+                finished.add(outcome, task.parameters)
+            on_outcome(outcome)
+        next(answers, None)  # ends the processes
 
 
 def attempt(task: Task) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +28,7 @@ __all__ = [
     "Quiet",
     "Seed",
     "Settings",
+    "data_options",
     "takes_data",
 ]
 
@@ -182,8 +183,8 @@ def takes_data(*, validation: bool) -> Callable[[Callable[..., None]], Callable[
 
         @functools.wraps(command)
         def with_files(**arguments: object) -> None:
-            values = {name: _value(name, arguments.pop(name)) for name in names}
-            command(options=DataOptions(**values), **arguments)  # type: ignore[arg-type]  # typer has checked them
+            values = {name: arguments.pop(name) for name in names}
+            command(options=data_options(values), **arguments)
 
         shown = [*(_parameter(name) for name in names), *own]
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in shown]
@@ -192,6 +193,12 @@ def takes_data(*, validation: bool) -> Callable[[Callable[..., None]], Callable[
         return with_files
 
     return decorate
+
+
+def data_options(values: Mapping[str, object]) -> DataOptions:
+    """Return the options that name files, out of all that typer has parsed."""
+    names = [field.name for field in fields(DataOptions) if field.name in values]
+    return DataOptions(**{name: _value(name, values[name]) for name in names})  # type: ignore[arg-type]
 
 
 def _parameter(name: str) -> inspect.Parameter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -9,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planetoid.cli.console import print_json, print_message
-from planetoid.cli.options import AsJson, Force, Quiet
+from planetoid.cli.options import AsJson, Force, Quiet, data_options
 from planetoid.cli.outputs import check_output_file
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from planetoid.evaluation import HeldOut
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
-    from planetoid.persistence import SavedModel
+    from planetoid.persistence import FitRecord, SavedModel
     from planetoid.report import ReportSummary
 
 __all__ = ["report"]
@@ -51,6 +53,33 @@ def report(
             metavar="FILE",
         ),
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of the node table to show beside node ids, the first as their names; may be repeated.",
+            show_default=False,
+            metavar="COLUMN",
+        ),
+    ] = None,
+    nodes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table with the columns of --show; by default the node table that the model was fitted on.",
+            show_default=False,
+            metavar="FILE",
+        ),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of ids in --nodes.", show_default=False, metavar="COLUMN")
+    ] = None,
+    cross_validate: Annotated[
+        bool,
+        typer.Option(
+            "--cross-validate",
+            help="Without --truth, estimate the accuracy: read the data of the fit again, and fit the model five more "
+            "times, each time without a fifth of the labels.",
+        ),
+    ] = False,
     title: Annotated[str | None, typer.Option(help="Title of the report.", show_default=False)] = None,
     points: Annotated[
         int, typer.Option(min=1, help="Maximum number of nodes on the map; labelled nodes are always included.")
@@ -69,6 +98,8 @@ def report(
     Example: [bold]planetoid report model/ --out report.html[/bold]
 
     With labels to evaluate on: [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
+
+    Without, and with names: [bold]planetoid report model/ --cross-validate --show name --show city[/bold]
     """
     check_output_file(out, force=force)
     started = perf_counter()
@@ -89,6 +120,8 @@ def report(
         record=record,
         truth=None if truth is None else _read_truth(truth, saved, label_separator),
         graph=None if edges is None else _read_graph(edges, saved.node_ids),
+        show=_read_shown(show, nodes, id_column, saved.node_ids, record, model),
+        held_out=_cross_validate(model, record, saved.node_ids, quiet) if cross_validate and truth is None else None,
         title=title,
         max_points=points,
         seed=seed,
@@ -128,6 +161,39 @@ def _read_graph(path: Path, ids: NodeIds) -> Graph:
         names = [str(node) for node in graph.node_ids.tolist()]
         return Graph.from_scipy(graph.to_scipy(), nodes=names)
     return graph
+
+
+def _read_shown(
+    columns: list[str] | None,
+    nodes: Path | None,
+    id_column: str | None,
+    ids: NodeIds,
+    record: FitRecord | None,
+    model: Path,
+) -> dict[str, list[object]] | None:
+    from planetoid.cli.recorded import read_shown, recorded_fit
+
+    if not columns:
+        if nodes is not None:
+            raise ParameterError("--nodes requires --show, the columns to show")
+        return None
+    if nodes is not None:
+        return read_shown(nodes, columns, ids, data_options({"id_column": id_column}))
+    options = None if record is None or not record.command else recorded_fit(record, model).options
+    if options is None or options.nodes is None:
+        raise ParameterError("--show requires --nodes FILE, a table with these columns: the model was fitted without")
+    return read_shown(options.nodes, columns, ids, options)
+
+
+def _cross_validate(model: Path, record: FitRecord | None, ids: NodeIds, quiet: bool) -> HeldOut:
+    from planetoid.cli.recorded import read_again
+    from planetoid.evaluation import cross_validate
+    from planetoid.persistence import load
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanetoidWarning)  # shown by the fit
+        data = read_again(record, model, ids, quiet=quiet)
+    return cross_validate(load(model), data, verbose=int(not quiet))
 
 
 def _message(summary: ReportSummary, seconds: float) -> str:

@@ -53,6 +53,8 @@ class Dataset:
     feature_names : array of str or None
     preparation : Preparation or None
         How the features were made from the columns of a node table.
+    warnings : tuple of str
+        What was repaired, dropped or ignored while reading.
     description : str
         What the nodes, edges and features are.
     origin : str
@@ -90,6 +92,7 @@ class Dataset:
     public: Split | None = None
     parent_rows: npt.NDArray[np.int64] | None = None
     preparation: Preparation | None = None
+    warnings: tuple[str, ...] = ()
     Y: sparse.csr_array | None = None
 
     def __post_init__(self) -> None:

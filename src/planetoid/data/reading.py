@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from planetoid.data.files import DatasetFiles
 from planetoid.data.label_hints import label_hints
 from planetoid.data.label_sets import encode_both_sets
 from planetoid.data.sources import ROLES, SourceFile
-from planetoid.errors import ParameterError, warn
+from planetoid.errors import ParameterError, collected_warnings, warn
 from planetoid.graph import EdgeList, Graph
 from planetoid.labels import UNLABELLED, encode, question_minus_one
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from planetoid.io.formats import TableSource
 
 __all__ = ["read_dataset"]
+
+LOGGER = logging.getLogger(__name__)
 
 
 def read_dataset(
@@ -124,8 +128,6 @@ def read_dataset(
     >>> pl.LabelPropagation().fit(data).predict().tolist()
     ['red', 'red', 'blue', 'blue']
     """
-    from planetoid.data.nodes import unite_nodes
-
     given = dict(zip(ROLES, (edges, features, nodes, labels, validation), strict=True))
     sources = {role: source for role, source in given.items() if source is not None}
     if not {"edges", "features", "nodes"} & sources.keys():
@@ -148,6 +150,16 @@ def read_dataset(
         multi_label,
         label_separator,
     )
+    with collected_warnings() as found:
+        data = _read(files, directed=directed)
+    LOGGER.info("read %s: %s", ", ".join(str(source.path or source.role) for source in data.sources), data)
+    return replace(data, warnings=tuple(found))
+
+
+def _read(files: DatasetFiles, *, directed: bool) -> Dataset:
+    from planetoid.data.nodes import unite_nodes
+
+    sources = files.sources
     edge_ids, edge_list = files.read_edges() if "edges" in sources else (None, None)
     blocks = files.read_features() if "features" in sources else None
     node_table = files.read_nodes() if "nodes" in sources else None

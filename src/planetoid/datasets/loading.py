@@ -21,7 +21,7 @@ def load(
     *,
     root: str | Path | None = None,
     view: Literal["ind", "trans"] = "ind",
-    repeats: Literal["merge", "count"] = "merge",
+    repeats: Literal["merge", "count"] | None = None,
     run: int = 0,
     download: bool = True,
 ) -> Dataset:
@@ -41,10 +41,11 @@ def load(
         For the authors' data: the order of their inductive files, with all
         features and labels, or of their transductive ones, with features and
         labels of the labelled and test nodes only.
-    repeats : {"merge", "count"}
+    repeats : {"merge", "count"}, optional
         For the authors' data, whose files list many edges more than once:
         merge them into an unweighted edge, or use the number of repetitions as
-        its weight, as the authors' random walks do.
+        its weight, as the authors' random walks do. By default they are counted
+        for NELL, where each is a triple, and merged elsewhere.
     run : int
         For DIEL: which of its ten runs, 0 to 9.
     download : bool
@@ -71,7 +72,7 @@ def load(
     known = info(name)
     for option, value, allowed, kind in (
         ("view", view, ("ind", "trans"), "authors"),
-        ("repeats", repeats, ("merge", "count"), "authors"),
+        ("repeats", repeats, (None, "merge", "count"), "authors"),
         ("run", run, tuple(range(10)), "diel"),
     ):
         if value not in allowed:
@@ -84,8 +85,8 @@ def load(
         return read_bundled_cora(known.name, known.description, known.origin)
     if known.kind == "diel":
         return read_diel(find_diel(root, run), run, description=known.description, origin=known.origin)
-    archive = known.stem.startswith("nell")
-    paths = find_files(name, file_names(known.stem, view), root=root, download=download, archive=archive)
+    nell = known.stem.startswith("nell")
+    paths = find_files(name, file_names(known.stem, view), root=root, download=download, archive=nell)
     return read_view(
         name,
         known.stem,
@@ -94,5 +95,5 @@ def load(
         class_names=known.class_names,
         description=known.description,
         origin=known.origin,
-        repeats=repeats,
+        repeats=repeats or ("count" if nell else "merge"),
     )

@@ -33,13 +33,21 @@ class Contexts(Parameters):
         Window: two nodes of a walk are a pair if |j - k| < d; d > q is the same as d = q. The paper prints 3.
     self_pairs : bool, default False
         Whether j = k (and, among labels, a node with itself) is a pair, as the paper prints it.
+    single_pairs : bool, default False
+        Whether each walk yields one pair, as Algorithm 1 prints it, so that ``training.N2`` and ``training.pretrain``
+        count pairs. By default it yields every pair within its window: the same distribution, at a fraction of the
+        cost.
+    labels_first : bool, default False
+        Whether pre-training takes its label pairs (a share 1 - r2) before its walks, as the authors' program does,
+        instead of mixed with them. Joint training always mixes them.
     node2vec_p, node2vec_q : float, default 1
         Return and in-out parameters of node2vec; 1 is the walk of the paper.
 
     Examples
     --------
-    >>> Contexts(q=5).replace(d=2)
-    Contexts(r1=0.16666666666666666, r2='auto', q=5, d=2, self_pairs=False, node2vec_p=1.0, node2vec_q=1.0)
+    >>> fewer = Contexts(q=5).replace(d=2)
+    >>> fewer.q, fewer.d, fewer.r2
+    (5, 2, 'auto')
     """
 
     r1: float = 1 / 6
@@ -47,6 +55,8 @@ class Contexts(Parameters):
     q: int = 10
     d: int = 4
     self_pairs: bool = False
+    single_pairs: bool = False
+    labels_first: bool = False
     node2vec_p: float = 1.0
     node2vec_q: float = 1.0
 
@@ -56,6 +66,8 @@ class Contexts(Parameters):
         "q": Integer(1),
         "d": Integer(1),
         "self_pairs": bool,
+        "single_pairs": bool,
+        "labels_first": bool,
         "node2vec_p": Real(0, closed="neither"),
         "node2vec_q": Real(0, closed="neither"),
     }

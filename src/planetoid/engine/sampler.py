@@ -107,6 +107,10 @@ class ContextSampler:
         used = pair_lists.all_pairs(self.sampling, first, first + n_walks, self._empty_path(), pairs)
         return pairs.first(used)
 
+    def draw_batch(self, n_walks: int, first: int = 0) -> Pairs:
+        """Return the pairs of some walks: one of each or all, as the contexts say."""
+        return (self.draw if self.contexts.single_pairs else self.draw_walks)(n_walks, first)
+
     def busiest_share(self) -> float:
         """Return the share of walk positions that the most visited node has, roughly."""
         graph = self.graph

@@ -47,6 +47,7 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
         "negatives": ("shared", "own"),
         "n_negatives": (Integer(1), None),
         "frozen": Integer(0),
+        "batch_size": Integer(1),
         "n_jobs": N_JOBS,
     }
 
@@ -61,11 +62,13 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
         negatives: str = "shared",
         n_negatives: int | None = None,
         frozen: int = 0,
+        batch_size: int = 200,
         n_jobs: int | None = None,
     ) -> None:
         values = {
             "learning_rate": learning_rate, "final_rate": final_rate, "negatives": negatives,
-            "n_negatives": n_negatives, "frozen": frozen, "n_jobs": n_jobs,
+            "n_negatives": n_negatives, "frozen": frozen, "batch_size": batch_size,
+            "n_jobs": n_jobs,
         }  # fmt: skip
         check_parameters(type(self).__name__, values, self.constraints)
         self.sampler = sampler
@@ -73,6 +76,7 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
         self.learning_rate = learning_rate
         self.final_rate = learning_rate / 100 if final_rate is None else final_rate
         self.frozen = frozen
+        self.batch_size = batch_size
         self.n_threads = resolve_n_jobs(n_jobs)
         self.n_slots, group = self._choose_slots()
         self.rules = self._choose_rules(negatives, n_negatives, group)
@@ -86,6 +90,12 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
     def _checked_table(self, table: AnyTable) -> AnyTable:
         """Return a table that steps can change in place, or raise ``ParameterError``."""
 
+    @property
+    def pairs_per_batch(self) -> float:
+        """Positive pairs that a batch of whole walks has, or all pairs of a batch of single ones."""
+        single = self.sampler.contexts.single_pairs
+        return float(self.n_slots if single else self.n_slots * self.sampler.pairs_per_walk)
+
     def n_batches(self, n_walks: float) -> int:
         """Return how many batches make up so many walks."""
         if not n_walks < MOST_WALKS:
@@ -94,12 +104,16 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
 
     def pairs_of(self, number: int) -> Pairs:
         """Return the pairs, with weights, that batch ``number`` trains on."""
+        if self.sampler.contexts.single_pairs:
+            return self.sampler.draw(self.n_slots, number * self.n_slots)
         pairs = empty_pairs(self.batch.coefficients.size)
         used = pairs_of_batch(number * self.n_slots, self.sampler.sampling, self.rules, self.batch, pairs)
         return pairs.first(used)
 
     def _choose_slots(self) -> tuple[int, int]:
         """Return the slots of a batch, and how many walks share negatives."""
+        if self.sampler.contexts.single_pairs:
+            return self.batch_size, 1
         visits = self.sampler.contexts.q * self.sampler.busiest_share()
         slots = int(np.clip(VISITS_PER_BATCH / visits, 1, MOST_SLOTS))
         group = GROUP if slots >= 2 * GROUP else GROUP // 2 if slots >= GROUP else 1
@@ -156,13 +170,17 @@ class SkipGram(BaseSkipGram[Table]):
         Algorithm 1 whatever the number.
     frozen : int, default 0
         Rows before this one are read and never changed.
+    batch_size : int, default 200
+        Pairs per step where each walk yields a single pair (``Contexts(single_pairs=True)``); the engine chooses the
+        size of other batches.
     n_jobs : int, optional
         Number of threads: ``None`` is 1, -1 all cores, -2 all but one. The result does not depend on it.
 
     Notes
     -----
     A step adds the gradient of a whole batch of walks at once. Where the gradient of one pair would change its score by
-    more than 1 through either table, it is cut to that, which keeps large learning rates from diverging.
+    more than 1 through either table, it is cut to that, which keeps large learning rates from diverging. Steps on
+    single pairs are plain SGD as printed: nothing is cut, and one thread takes them.
     """
 
     def train(self, first: int, last: int, total: int) -> float:
@@ -170,6 +188,8 @@ class SkipGram(BaseSkipGram[Table]):
 
         Training in pieces gives the same bits as training at once.
         """
+        if self.sampler.contexts.single_pairs:
+            return self._train_on_single_pairs(first, last, total)
         losses = np.zeros((max(0, last - first), self.n_slots))
         run_in_step(
             train,
@@ -184,6 +204,21 @@ class SkipGram(BaseSkipGram[Table]):
         measured = losses[:, ::LOSS_EVERY]
         draws = self.sampler.pairs_per_walk / self.sampler.sampling.r1
         return float(measured.mean() / draws) if measured.size else 0.0
+
+    def _train_on_single_pairs(self, first: int, last: int, total: int) -> float:
+        from planetoid.engine.single_pairs import train_on_single_pairs
+
+        size = self.n_slots
+        loss = train_on_single_pairs(
+            self.sampler.sampling,
+            Tables(self.e, self.w, int(self.frozen)),
+            Schedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
+            np.empty(self.sampler.contexts.q, np.int32),
+            empty_pairs(size),
+            np.empty(size, np.float32),
+            np.empty((size, self.e.shape[1]), np.float32),
+        )
+        return float(loss) / max(1, (last - first) * size)
 
     def _checked_table(self, table: Table) -> Table:
         plain = np.asarray(table)  # a memory map is an ndarray underneath

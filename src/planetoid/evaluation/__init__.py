@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from planetoid.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from planetoid.evaluation.cross_validation import HeldOut as HeldOut
+    from planetoid.evaluation.cross_validation import cross_validate as cross_validate
     from planetoid.evaluation.metrics import CalibrationBin as CalibrationBin
     from planetoid.evaluation.metrics import accuracy as accuracy
     from planetoid.evaluation.metrics import calibration_bins as calibration_bins
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from planetoid.evaluation.results import summarize as summarize
 
 _MODULES = {
+    "cross_validation": ("HeldOut", "cross_validate"),
     "metrics": (
         "CalibrationBin",
         "accuracy",

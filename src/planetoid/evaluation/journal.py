@@ -9,15 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from planetoid.errors import DataError
 from planetoid.evaluation.results import Spread
 from planetoid.search_space import Plain
+from planetoid.utils.hashing import sha256_of_arrays
 from planetoid.utils.line_log import Entry, LineLog
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-__all__ = ["DEFAULTS", "Answer", "Journal", "Trial", "open_journal"]
+    from planetoid.data.dataset import Dataset
+
+__all__ = ["DEFAULTS", "Answer", "Journal", "Trial", "data_digest", "open_journal"]
 
 Answer: TypeAlias = "list[float] | str"  # accuracies over the splits, or why there are none
 DEFAULTS = -1  # number of the trial of the defaults
@@ -90,6 +96,23 @@ def open_journal(path: str | Path | None, fingerprint: Callable[[], str]) -> Ite
     with log.writing() as entries:
         journal.take(entries)
         yield journal
+
+
+def data_digest(data: Dataset, more: str) -> str:
+    """Return a digest of all of a dataset that scores depend on, and of a text that says what else they depend on.
+
+    >>> from planetoid.datasets import make_citation
+    >>> one, other = make_citation(60, seed=0), make_citation(60, seed=1)
+    >>> data_digest(one, "") == data_digest(one, ""), data_digest(one, "") == data_digest(other, "")
+    (True, False)
+    """
+    arrays: list[npt.ArrayLike | None] = [data.y, data.graph.indptr, data.graph.indices, data.graph.weights]
+    if data.X is not None:
+        arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
+    if data.public is not None:
+        arrays += [data.public.train, data.public.val, data.public.test]
+    shapes = [None if array is None else np.shape(array) for array in arrays]
+    return sha256_of_arrays(arrays, repr([more, shapes]).encode())
 
 
 def _as_text(parameters: dict[str, Plain]) -> str:

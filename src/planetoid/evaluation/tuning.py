@@ -15,14 +15,13 @@ import numpy.typing as npt
 
 from planetoid.datasets import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
-from planetoid.evaluation.journal import DEFAULTS, Journal, Trial, open_journal
+from planetoid.evaluation.journal import DEFAULTS, Journal, Trial, data_digest, open_journal
 from planetoid.evaluation.protocols import Protocol, run_once
 from planetoid.evaluation.results import Spread
 from planetoid.evaluation.workers import each
 from planetoid.parameters import Parameters
 from planetoid.registry import METHODS
 from planetoid.search_space import Categorical, Float, Int, Plain, SearchSpace, Start
-from planetoid.utils.hashing import sha256_of_arrays
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -89,6 +88,7 @@ def tune(
     seeds: Iterable[int] = range(1000, 1003),
     space: SearchSpace | None = None,
     fixed: Mapping[str, Plain] | None = None,
+    starts: Iterable[Start] | None = None,
     seed: int = 0,
     jobs: int = 1,
     journal: str | Path | None = None,
@@ -114,6 +114,8 @@ def tune(
         ``search_space``.
     fixed : dict, optional
         Parameters that all trials have; they are removed from the space.
+    starts : iterable of dict, optional
+        Parameters to try first, with defaults for the rest; default: the method's ``search_starts``.
     seed : int
         Of the search.
     jobs : int
@@ -148,7 +150,8 @@ def tune(
     searched = {name: entry for name, entry in searched.items() if name not in fixed}
     task = _Task(method, data, protocol or Protocol(), list(seeds), fixed)
     with open_journal(journal, lambda: _fingerprint(task, searched, seed)) as ended:
-        search = _Search(task, searched, seed, ended)
+        tried_first = METHODS[method].search_starts if starts is None else tuple(starts)
+        search = _Search(task, searched, tried_first, seed, ended)
         for trial in search.run(trials, jobs):
             if on_trial is not None:
                 on_trial(trial)
@@ -194,15 +197,8 @@ def _score(task: _Task) -> list[float] | str:
 
 def _fingerprint(task: _Task, space: SearchSpace, seed: int) -> str:
     """Return a digest of all that the scores depend on."""
-    data = task.data
     parts = [task.method, task.protocol, task.seeds, sorted(task.parameters.items()), sorted(space.items()), seed]
-    arrays: list[npt.ArrayLike | None] = [data.y, data.graph.indptr, data.graph.indices, data.graph.weights]
-    if data.X is not None:
-        arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
-    if data.public is not None:
-        arrays += [data.public.train, data.public.val, data.public.test]
-    shapes = [None if array is None else np.shape(array) for array in arrays]
-    return sha256_of_arrays(arrays, repr([*parts, shapes]).encode())
+    return data_digest(task.data, repr(parts))
 
 
 class _Search:
@@ -212,13 +208,13 @@ class _Search:
     so that a search that was interrupted ends as it would have without.
     """
 
-    def __init__(self, task: _Task, space: SearchSpace, seed: int, journal: Journal) -> None:
+    def __init__(self, task: _Task, space: SearchSpace, starts: Iterable[Start], seed: int, journal: Journal) -> None:
         self.task, self.space, self.journal = task, space, journal
         with _quiet_optuna() as library:
             self.failed = library.trial.TrialState.FAIL
             sampler = library.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True, n_startup_trials=12)
             self.study = library.create_study(direction="maximize", sampler=sampler)
-        for start in METHODS[task.method].search_starts:
+        for start in starts:
             self.study.enqueue_trial(self._from_start(start))
 
     def _from_start(self, start: Start) -> dict[str, Plain]:

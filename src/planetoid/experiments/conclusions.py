@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from planetoid.experiments.render import CellResult, markdown_row
-from planetoid.experiments.tables import display_name
+from planetoid.experiments.tables import KERNEL, display_name
 
 __all__ = ["Comparison", "compare_methods", "conclusions_markdown"]
 
@@ -94,7 +94,7 @@ def _by_settings(entries: Sequence[CellResult]) -> dict[tuple[str, str], dict[st
     shown: dict[tuple[str, str], dict[str, CellResult]] = {}
     for entry in entries:
         cell = entry.cell
-        if cell.row.stopping == "fixed" and cell.protocol.setting != "features":
+        if cell.row.stopping == "fixed" and cell.protocol.setting != "features" and cell.row.settings != KERNEL:
             shown.setdefault((cell.method, cell.dataset), {})[cell.row.settings] = entry
     return shown
 

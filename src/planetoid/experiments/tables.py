@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 from planetoid.evaluation import Protocol
 from planetoid.experiments import paper
 from planetoid.experiments.cells import Cell, RowLabels, preset_parameters
-from planetoid.experiments.table4 import LISTS_PREFIX
+from planetoid.experiments.table4 import LISTS_PREFIX, settings_on_lists
 from planetoid.registry import METHODS
 
-__all__ = ["BEYOND", "display_name", "quick_cell", "table3", "table4", "table5"]
+__all__ = ["BEYOND", "KERNEL", "TEST_NODES", "Setting", "display_name", "quick_cell", "table3", "table4", "table5"]
 
 # The paper's names; other methods are shown by their class.
 PAPER_NAMES = {
@@ -33,19 +33,15 @@ PAPER_NAMES = {
     "diel": "DIEL",
 }
 Setting = Literal["transductive", "features", "unseen"]
+PROPAGATION = ("mad", "lgc")  # beside LP: the paper's LP is Junto's, that is MAD
 NOT_IN_THE_PAPER = ("lgc", "mad", "poisson", "ica", "ssgc")
 STOPPING = ("semiemb", "planetoid-i", "planetoid-g", "planetoid-t")  # methods that can stop early
 INDUCTIVE = ("feat", "manireg", "semiemb", "planetoid-i")  # in the paper's sense
+ALWAYS: dict[str, dict[str, object]] = {"manireg": {"kind": "network"}}  # what the paper compares with
+FAMILIES = ("printed", "paper", "tuned")
+KERNEL = "kernel"  # ManiReg in a function space
 BEYOND = "beyond the paper, public split"  # the last section of Table 3
 TEST_NODES = {"transductive": "in the graph", "unseen": "unseen", "features": "features only"}
-# Parameters for a graph of hundreds of thousands of nodes; nothing was tuned on the lists.
-ON_LISTS: dict[str, dict[str, object]] = {
-    "manireg": {"kind": "network"},
-    "planetoid-i": {"dimension": 64, "training__pretrain": 0.1, "training__N2": 500},
-    "graphemb": {"dimension": 64, "pretrain": 5},
-    "planetoid-g": {"dimension": 64, "training__pretrain": 5},
-    "planetoid-t": {"dimension": 64, "training__pretrain": 5},
-}
 # Small budgets, for every parameter of that name, nested or not.
 QUICK: dict[str, object] = {"steps": 30, "pretrain": 1}
 QUICK_INDUCTIVE: dict[str, object] = {**QUICK, "pretrain": 0.1}
@@ -66,14 +62,16 @@ class _Settings(NamedTuple):
 
 
 def _settings(dataset: str, method: str) -> Iterator[_Settings]:
-    """Yield the parameter settings of a method: the paper's, and tuned ones where there are any."""
-    of_paper, tuned = (preset_parameters(family, dataset, method) for family in ("paper", "tuned"))
-    if of_paper is None and tuned is None:
-        yield _Settings("defaults", {})
-    if of_paper is not None:
-        yield _Settings("paper", of_paper)
-    if tuned is not None:
-        yield _Settings("tuned", tuned)
+    """Yield the parameter settings of a method: as printed, the paper's, tuned ones; those that there are."""
+    found = {family: preset_parameters(family, dataset, method) for family in FAMILIES}
+    if not any(found.values()):
+        yield _Settings("defaults", ALWAYS.get(method, {}))
+    for family, parameters in found.items():
+        if parameters is not None:
+            yield _Settings(family, parameters)
+    kernel = preset_parameters(KERNEL, dataset, method)
+    if kernel is not None:
+        yield _Settings(KERNEL, kernel)
 
 
 def _accuracy_cells(table: str, section: str, dataset: str, method: str, protocol: Protocol) -> Iterator[Cell]:
@@ -81,10 +79,11 @@ def _accuracy_cells(table: str, section: str, dataset: str, method: str, protoco
     unseen = method in INDUCTIVE and METHODS[method].uses_graph != "never"
     for settings in _settings(dataset, method):
         views: list[Setting] = ["unseen" if unseen else "transductive"]
-        if method == "planetoid-i" and settings.name != "paper":
+        if method == "planetoid-i" and settings.name == "tuned":
             views = ["unseen", "features"]
+        can_stop = method in STOPPING and table == "table3" and settings.name != "printed"
         for setting in views:
-            for stops in (False, True) if method in STOPPING and table == "table3" else (False,):
+            for stops in (False, True) if can_stop else (False,):
                 stopping = "validation" if stops else "fixed"
                 yield Cell(
                     table=table,
@@ -138,23 +137,20 @@ def _beyond(dataset: str) -> Iterator[Cell]:
 
 def table4(lists: str) -> list[Cell]:
     """Return the cells of Table 4 on ``"diel"`` or on synthetic lists at a scale such as ``"0.1"``."""
+    methods = (*paper.TABLE_4, *PROPAGATION)
     return [
         Cell(
             table="table4",
             section="DIEL" if lists == "diel" else f"synthetic DIEL-like lists, scale {lists}",
-            row=RowLabels(
-                display_name(method),
-                "for a large graph" if method in ON_LISTS else "defaults",
-                stopping="fixed",
-                test_nodes="in the graph",
-            ),
+            row=RowLabels(display_name(method), settings, stopping="fixed", test_nodes="in the graph"),
             dataset=f"{LISTS_PREFIX}{lists}",
             method=method,
             protocol=Protocol(),
-            parameters=ON_LISTS.get(method, {}),
-            paper=value,
+            parameters=parameters,
+            paper=paper.TABLE_4.get(method),
         )
-        for method, value in paper.TABLE_4.items()
+        for method in methods
+        for settings, parameters in settings_on_lists(method).items()
     ]
 
 
@@ -162,7 +158,7 @@ def table5() -> list[Cell]:
     """Return the cells of Table 5: NELL's public splits at three labelling rates."""
     return [
         cell
-        for method in paper.TABLE_5
+        for method in (*paper.TABLE_5, *PROPAGATION)
         for dataset in ("nell-0.1", "nell-0.01", "nell-0.001")
         for cell in _accuracy_cells("table5", "public split", dataset, method, Protocol("public"))
     ]

@@ -6,6 +6,7 @@ is meant follows from its shape and, where several fit, from its name.
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,8 @@ from scipy import sparse
 
 from planetoid.errors import DataError
 from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureReader
+from planetoid.io.limits import check_expansion, check_lengths
+from planetoid.io.matlab import read_matlab
 from planetoid.io.matrices import MatrixFeatures
 from planetoid.io.opening import check_file
 from planetoid.io.spooling import local_file
@@ -29,6 +32,11 @@ from planetoid.utils.arrow import numbers_to_arrow
 __all__ = ["ArrayFeatures", "ArrayTable"]
 
 BLOCK_ROWS = 2**16
+# What a damaged file is to NumPy, whose header is a Python literal.
+DAMAGED = (
+    *(OSError, ValueError, KeyError, EOFError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError),
+    *(NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+)
 MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
 IDS = ("ids", "id", "node_ids", "nodes")
 USUAL_NAMES = {
@@ -44,7 +52,7 @@ class ArrayFeatures(FeatureReader):
     def __init__(self, path: Path, options: FeatureOptions) -> None:
         self.path = path
         arrays = _load(path)
-        self._ids = next((_ids(arrays[name]) for name in arrays if name.lower() in IDS), None)
+        self._ids = next((_ids(arrays[name], path) for name in arrays if name.lower() in IDS), None)
         matrices = {name: one for name, one in arrays.items() if one.ndim == 2 and one.dtype.kind in "fiub"}
         name, found = _chosen(path, matrices, "features", "a numeric matrix")
         if found.shape[0] == 0:
@@ -78,7 +86,7 @@ class ArrayTable(ArrowTable):
         if options.content == "labels":
             fitting = {name: one for name, one in arrays.items() if _is_column(one) and name.lower() not in IDS}
             labels = np.asarray(_chosen(path, fitting, "labels", "an array with one label per node")[1]).ravel()
-            ids = next((_ids(arrays[name]) for name in arrays if name.lower() in IDS), None)
+            ids = next((_ids(arrays[name], path) for name in arrays if name.lower() in IDS), None)
             nodes = numbers_to_arrow(np.arange(len(labels))) if ids is None else ids
             columns = {"id": nodes, "label": pa.array(labels.astype(str) if labels.dtype.kind == "U" else labels)}
         else:
@@ -95,10 +103,10 @@ def _load(path: Path) -> dict[str, Any]:
         raise DataError(f"the file is not a {suffix} file, whatever its name", path=path)
     try:
         if suffix == ".mat":
-            from scipy.io import loadmat
-
-            found = {name: one for name, one in loadmat(local_file(path)).items() if not name.startswith("__")}
-            return {name: one for name, one in found.items() if hasattr(one, "dtype") and one.dtype.kind in "fiubU"}
+            return read_matlab(path, local_file(path))
+        if suffix == ".npz":
+            with zipfile.ZipFile(local_file(path)) as archive:
+                check_expansion(local_file(path), sum(member.file_size for member in archive.infolist()))
         loaded = np.load(local_file(path), allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {path.stem: loaded}
@@ -109,11 +117,7 @@ def _load(path: Path) -> dict[str, Any]:
             return {name: loaded[name] for name in loaded.files}
     except DataError:
         raise
-    except NotImplementedError:
-        raise DataError(
-            "the file is a MATLAB 7.3 file (HDF5)", path=path, hint="save it with save(..., '-v7') in MATLAB"
-        ) from None
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if "allow_pickle" in str(error):
             raise DataError(
                 "the file contains Python objects, which are never loaded",
@@ -151,9 +155,13 @@ def _is_square(array: Any) -> bool:
     return array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "fiub"
 
 
-def _ids(array: npt.NDArray[Any]) -> pa.Array:
+def _ids(array: npt.NDArray[Any], path: Path) -> pa.Array:
     flat = np.asarray(array).ravel()
-    return pa.array(flat.astype(str).tolist()) if flat.dtype.kind == "U" else numbers_to_arrow(flat.astype(np.int64))
+    if flat.dtype.kind != "U":
+        return numbers_to_arrow(flat.astype(np.int64))
+    ids = pa.array(flat.tolist(), pa.string())
+    check_lengths(ids, path)
+    return ids
 
 
 def _edges(found: Any) -> dict[str, pa.Array]:

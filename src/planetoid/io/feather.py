@@ -11,7 +11,7 @@ from planetoid.errors import DataError
 from planetoid.io.opening import check_file
 from planetoid.io.spooling import local_file
 from planetoid.io.table import TableOptions
-from planetoid.io.typed_table import ArrowTable, first_line
+from planetoid.io.typed_table import ARROW_ERRORS, ArrowTable, first_line
 
 __all__ = ["FeatherTable"]
 
@@ -28,6 +28,7 @@ class FeatherTable(ArrowTable):
                 data = pa.ipc.open_stream(pa.memory_map(str(local_file(path)))).read_all()
             else:
                 data = feather.read_table(local_file(path), memory_map=True)
-        except (pa.ArrowInvalid, OSError) as error:
+            data.validate(full=True)  # Arrow itself would read wherever the offsets point
+        except ARROW_ERRORS as error:
             raise DataError(f"the file is not a valid Arrow file: {first_line(error)}", path=path) from None
         super().__init__(data, path)

@@ -12,6 +12,7 @@ from typing import BinaryIO, TextIO
 from weakref import WeakKeyDictionary
 
 from planetoid.errors import DataError
+from planetoid.io.limits import LINE_BYTES
 
 __all__ = ["STDIN", "is_pipe", "local_file"]
 
@@ -35,20 +36,24 @@ def local_file(path: Path) -> Path:
         if sys.stdin not in _COPIES_OF_STDIN:
             if sys.stdin.isatty():
                 raise DataError("nothing is piped into standard input", path=path)
-            _COPIES_OF_STDIN[sys.stdin] = _copy(sys.stdin.buffer)
+            _COPIES_OF_STDIN[sys.stdin] = _copy(sys.stdin.buffer, path)
         return _COPIES_OF_STDIN[sys.stdin]
     status = path.stat()
     key = (status.st_dev, status.st_ino)
     if key not in _COPIES:
         with path.open("rb") as pipe:
-            _COPIES[key] = _copy(pipe)
+            _COPIES[key] = _copy(pipe, path)
     return _COPIES[key]
 
 
-def _copy(pipe: BinaryIO) -> Path:
+def _copy(pipe: BinaryIO, path: Path) -> Path:
+    start = pipe.read(LINE_BYTES.value + 1)
+    if b"\n" not in start:  # such as /dev/zero, which would fill the disk
+        LINE_BYTES.check(len(start), path)
     handle, name = tempfile.mkstemp(prefix="planetoid-pipe-")
     atexit.register(_remove, name)
     with os.fdopen(handle, "wb") as file:
+        file.write(start)
         shutil.copyfileobj(pipe, file, 2**20)
     return Path(name)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.engine.contexts import Contexts
-from planetoid.errors import PlanetoidWarning
+from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.labels import mask_labels
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
 
-__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "fingerprint_of"]
+__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers", "fingerprint_of"]
 
 # Parameters that do not change the result (callbacks speak for themselves), so that a checkpoint resumes with others.
 NOT_IN_FINGERPRINT = ("callbacks", "n_jobs", "random_state", "verbose")
@@ -48,6 +47,15 @@ CLASSIFIER_SPACE: SearchSpace = {  # part of the search space of every Planetoid
     "network__auxiliary_losses": Categorical((True, False)),
     "network__width": Categorical((None, 64)),
 }
+
+
+class Samplers(NamedTuple):
+    """Algorithm 1 in joint training and in pre-training, which may take its label pairs first."""
+
+    joint: ContextSampler
+    pretraining: ContextSampler
+    labels: ContextSampler | None = None
+    label_share: float = 0.0  # of the batches of pre-training, which ``labels`` draws
 
 
 class PlanetoidBase(EmbeddingMixin, GraphClassifier):
@@ -85,13 +93,11 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
         super()._check_parameters()
         check_callbacks(self.callbacks)
 
-    def _sampler(self, data: Dataset) -> ContextSampler | None:
+    def _samplers(self, data: Dataset) -> Samplers | None:
         """Return Algorithm 1 over the data's graph, or None where there is nothing to draw."""
         if data.graph.n_edges == 0:
-            warnings.warn(
-                f"{type(self).__name__}: the graph has no edges, so there is no context to learn from",
-                PlanetoidWarning,
-                stacklevel=6,
+            warn(
+                PlanetoidWarning(f"{type(self).__name__}: the graph has no edges, so there is no context to learn from")
             )
             return None
         r2 = self.contexts.walk_share(len(data.labelled), data.n_nodes)
@@ -99,16 +105,22 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
         counts = np.bincount(data.y[data.y >= 0] if data.Y is None else data.Y[data.labelled].indices)
         if r2 < 1 and not self.contexts.self_pairs and counts.max() < 2:
             if self.contexts.r2 != "auto":
-                warnings.warn(
-                    f"{type(self).__name__}: each of the {len(counts)} classes has one label, so there is no positive "
-                    f"pair of labels and r2={self.contexts.r2} is set to 1",
-                    PlanetoidWarning,
-                    stacklevel=6,
+                warn(
+                    PlanetoidWarning(
+                        f"{type(self).__name__}: each of the {len(counts)} classes has one label, so there is no "
+                        f"positive pair of labels and r2={self.contexts.r2} is set to 1"
+                    )
                 )
             r2 = 1.0
         from planetoid.engine.sampler import ContextSampler
 
-        return ContextSampler(data.graph, self.contexts.replace(r2=r2), labels, seed=self._seed)
+        def sampler(r2: float) -> ContextSampler:
+            return ContextSampler(data.graph, self.contexts.replace(r2=r2), labels, seed=self._seed)
+
+        joint = sampler(r2)
+        if r2 == 1 or not self.contexts.labels_first:
+            return Samplers(joint, joint)
+        return Samplers(joint, sampler(1.0), sampler(0.0), 1 - r2)
 
     def _weight_decay(self, data: Dataset) -> float:
         """Return the weight decay; ``"auto"`` is small where there are many classes."""

@@ -61,6 +61,9 @@ MOST_ENTRIES = 200_000_000  # nodes times labelled nodes
 SECOND_POWER = 6  # of a view's reliability, relative to the best one: the weight of its opinion
 SECOND_CONFIDENCE = 0.6  # to which that opinion is sharpened
 LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
+TIE = 0.02  # difference between reliabilities that decides nothing, and reliability that is none
+LITTLE = 0.1  # a reliability that is too small to compare
+CHANCE = 0.05  # added to both when they are compared: where all are small, they tell little
 ROWS_FOR_CONFIDENCE = 4_000  # of a graph, about, that the mean confidence is taken over
 LEAST_RELIABILITY, LEAST_PROBABILITY = 1e-3, 1e-6
 SMALLEST = 1e-12
@@ -385,15 +388,30 @@ def ask_views(
             reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
             verdicts[name] = Verdict(agreement, left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
-    best = max(reliable, key=lambda name: reliable[name])
+    best = _most_reliable(reliable)
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
     for name in reliable:
-        weight = (reliable[name] / reliable[best]) ** SECOND_POWER
-        if name != best and weight > LEAST_WEIGHT:
+        weight = min(1.0, (reliable[name] + CHANCE) / (reliable[best] + CHANCE)) ** SECOND_POWER
+        if name != best and weight > LEAST_WEIGHT and reliable[name] > TIE:
             opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
             others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
     return Teacher(best, probabilities, fits[best].accuracy, others, verdicts)
+
+
+def _most_reliable(reliable: dict[str, float]) -> str:
+    """Return the best view; the graph if it is as good, which halves of the edges make look worse than it is.
+
+    Where no view agrees with itself by more than a little, half as good is as good.
+
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.38, "graph": 0.3})
+    'neighbourhood'
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.06, "graph": 0.03})
+    'graph'
+    """
+    best = max(reliable, key=lambda name: reliable[name])
+    needed = reliable[best] - TIE - (reliable[best] / 2 if reliable[best] < LITTLE else 0.0)
+    return "graph" if reliable.get("graph", -1.0) >= needed else best
 
 
 def second_labels(codes: Codes) -> npt.NDArray[np.bool_]:

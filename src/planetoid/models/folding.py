@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from planetoid.data.checks import align_features
 from planetoid.data.dataset import Features
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.estimator import Probabilities
 from planetoid.graph import Graph
 from planetoid.training.modules import choose_device
@@ -62,7 +61,7 @@ def _check_features(model: TableModel, graph: Graph, X: FeaturesLike | None) -> 
     name = type(model).__name__
     if model.uses_features == "never":
         if X is not None:
-            warnings.warn(f"{name} does not use features: X is ignored", PlanetoidWarning, stacklevel=4)
+            warn(PlanetoidWarning(f"{name} does not use features: X is ignored"))
         return None
     if X is None:
         raise DataError(f"{name} learns from features: fold_in needs X, one row per node of the graph")
@@ -87,8 +86,9 @@ def _learn_tables(model: TableModel, graph: Graph, fitted_row: Rows, order: Rows
 
     sampler = ContextSampler(graph.subgraph(graph.node_ids[order]), model.contexts.replace(r2=1.0), seed=seed)
     skipgram = SkipGram(
-        sampler, tables.e, tables.w, learning_rate=plan.context_learning_rate, frozen=n_fitted, n_jobs=model.n_jobs
-    )
+        sampler, tables.e, tables.w, learning_rate=plan.context_learning_rate, frozen=n_fitted, batch_size=plan.N2,
+        n_jobs=model.n_jobs,
+    )  # fmt: skip
     total = skipgram.n_batches(plan.pretrain * graph.n_nodes)
     skipgram.train(0, total, total)
     return tables
@@ -107,11 +107,11 @@ def _distributions(
     isolated = new[~graph.connected()[new]] if features is None else new[:0]
     if len(isolated):
         distributions[isolated] = fitted.mean(axis=0)
-        warnings.warn(
-            f"{len(isolated):,} of {len(new):,} new nodes have no edge, so nothing is known about them; "
-            "they get the mean of the fitted distributions",
-            PlanetoidWarning,
-            stacklevel=4,
+        warn(
+            PlanetoidWarning(
+                f"{len(isolated):,} of {len(new):,} new nodes have no edge, so nothing is known about them; "
+                "they get the mean of the fitted distributions"
+            )
         )
     distributions.flags.writeable = False
     return distributions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
@@ -213,11 +212,11 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         if len(usable) == 0:
             raise DataError("PlanetoidI: none of the labelled nodes has features, so there is nothing to learn from")
         if len(usable) < len(labelled):
-            warnings.warn(
-                f"PlanetoidI: {len(labelled) - len(usable):,} of {len(labelled):,} labelled nodes have no features; "
-                "their labels are not used",
-                PlanetoidWarning,
-                stacklevel=5,
+            warn(
+                PlanetoidWarning(
+                    f"PlanetoidI: {len(labelled) - len(usable):,} of {len(labelled):,} labelled nodes have no "
+                    "features; their labels are not used"
+                )
             )
         return usable
 
@@ -247,8 +246,8 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from planetoid.training.layers import SparseParameter
         from planetoid.training.optimizers import NamedOptimizer
 
-        sampler = self._sampler(data)
-        if sampler is None:
+        samplers = self._samplers(data)
+        if samplers is None:
             return None
         plan = self.training
         kind = SparseParameter if data.n_nodes >= SPARSE_TABLE_FROM else nn.Parameter
@@ -258,7 +257,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             for trained in (self.network_.encoder.parameters(), [w])
         )
         return EncoderContextLoss(
-            sampler,
+            samplers.joint,
             features,
             data.has_features,
             self.network_.encode,
@@ -268,6 +267,9 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             n_pretrain=int(np.ceil(plan.pretrain * data.n_nodes / plan.N2)),
             walks=plan.N2,
             random=random,
+            pretraining=samplers.pretraining,
+            labels=samplers.labels,
+            label_share=samplers.label_share,
         )
 
     def _predict_rows(self, X: Features) -> Probabilities:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from planetoid.data.types import FeaturesLike, GraphLike
+    from planetoid.engine.sampler import ContextSampler
     from planetoid.training.context_loss import TableContextLoss
     from planetoid.training.network import Head
     from planetoid.training.randomness import StepRandom
@@ -119,23 +120,31 @@ class TableModel(PlanetoidBase):
         from planetoid.engine.skipgram import SkipGram
         from planetoid.training.context_loss import TableContextLoss
 
-        sampler = self._sampler(data)
-        if sampler is None:
+        samplers = self._samplers(data)
+        if samplers is None:
             return None
         plan = self.training
 
-        def skipgram(learning_rate: float, final_rate: float | None = None) -> SkipGram | DeviceSkipGram:
+        def skipgram(
+            sampler: ContextSampler, learning_rate: float, final_rate: float | None = None
+        ) -> SkipGram | DeviceSkipGram:
             if e.device.type != "cpu":
                 return DeviceSkipGram(
-                    sampler, e, w, learning_rate=learning_rate, final_rate=final_rate, n_jobs=self.n_jobs
-                )
+                    sampler, e, w, learning_rate=learning_rate, final_rate=final_rate, batch_size=plan.N2,
+                    n_jobs=self.n_jobs,
+                )  # fmt: skip
             return SkipGram(
-                sampler, e.numpy(), w.numpy(), learning_rate=learning_rate, final_rate=final_rate, n_jobs=self.n_jobs
-            )
+                sampler, e.numpy(), w.numpy(), learning_rate=learning_rate, final_rate=final_rate, batch_size=plan.N2,
+                n_jobs=self.n_jobs,
+            )  # fmt: skip
 
-        decaying = skipgram(plan.context_learning_rate)
-        constant = skipgram(plan.joint_learning_rate, plan.joint_learning_rate)
-        return TableContextLoss(decaying, constant, w, pretrain=plan.pretrain, walks=plan.N2)
+        decaying = skipgram(samplers.pretraining, plan.context_learning_rate)
+        constant = skipgram(samplers.joint, plan.joint_learning_rate, plan.joint_learning_rate)
+        labels = None if samplers.labels is None else skipgram(samplers.labels, plan.context_learning_rate)
+        return TableContextLoss(
+            decaying, constant, w, pretrain=plan.pretrain, walks=plan.N2, labels=labels,
+            label_share=samplers.label_share,
+        )  # fmt: skip
 
     def fold_in(self, graph: GraphLike, X: FeaturesLike | None = None) -> Self:
         """Return a model that also covers nodes which were added to the graph.

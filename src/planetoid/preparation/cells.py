@@ -32,7 +32,8 @@ MISSING = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "null", "
 TRUE, FALSE = ("true", "yes", "t", "y"), ("false", "no", "f", "n")
 DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y%m%d")
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-THOUSANDS = r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$"
+# Groups of three digits, by the decimal separator; 04.01.2021 is no number.
+THOUSANDS = {".": r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$", ",": r"^[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?$"}
 SPACES_AND_UNITS = "[\\s\u00a0\u202f'$€£%]"  # inside of numbers: 1 000, 1'000, 20 %, € 5
 
 
@@ -98,11 +99,10 @@ def numbers_of(column: pa.ChunkedArray, decimal: str = ".") -> Numbers:
         return Numbers(values)
     text = strings_of(column)
     plain = pc.replace_substring_regex(text, SPACES_AND_UNITS, "")
+    grouped = pc.match_substring_regex(plain, THOUSANDS[decimal])
+    plain = pc.if_else(grouped, pc.replace_substring(plain, "." if decimal == "," else ",", ""), plain)
     if decimal == ",":
-        plain = pc.replace_substring(pc.replace_substring(plain, ".", ""), ",", ".")
-    else:
-        grouped = pc.match_substring_regex(plain, THOUSANDS)
-        plain = pc.if_else(grouped, pc.replace_substring(plain, ",", ""), plain)
+        plain = pc.replace_substring(plain, ",", ".")
     valid = pc.match_substring_regex(plain, NUMBER)
     values = np.array(pc.if_else(valid, plain, None).cast(pa.float64()).to_numpy(), dtype=np.float64)
     values[~np.isfinite(values)] = np.nan  # 1e999

@@ -1,8 +1,10 @@
 """Presets: parameters for a data set and a method, chosen once and kept as TOML.
 
-A family is a file here: ``paper`` keeps the settings that the paper fixes, ``tuned`` departs from them where that
-helps. A preset is named ``family/data set``; it holds a section for each method. Parameters of parameter objects are
-nested there (``training.steps = 124``).
+A family is a file here. ``printed`` is the system that the paper prints, in everything that it prints; what it tunes or
+leaves open was searched. ``paper`` keeps r1, q, d, N1 and N2 of the paper and searches everything else, the network
+included, with N2 counting walks; ``tuned`` keeps nothing. ``kernel`` has manifold regularization in a function space,
+and ``two-stage``, ``joint-walks`` and ``joint-labels`` are the forms of the ablation. A preset is named ``family/data
+set``; it holds a section for each method. Parameters of parameter objects are nested there (``training.steps = 124``).
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class Preset:
     chosen : dict
         How the parameters were chosen: score, splits, number of trials, seed.
     departs : str
-        How a ``tuned`` preset departs from the paper's settings.
+        Every parameter that differs from what the paper prints and from the preset ``printed/*`` of the same data;
+        empty for those presets, and for methods about which the paper prints nothing. Generated.
     """
 
     name: str

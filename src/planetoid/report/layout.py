@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.utils.threads import one_blas_thread
-from planetoid.utils.tsne import BARNES_HUT_UP_TO, tsne_map
+from planetoid.utils.tsne import MANY, tsne_map
 
 if TYPE_CHECKING:
     from planetoid.report.model_view import ModelView
@@ -73,7 +73,7 @@ def map_coordinates(
 def _coordinates(
     vectors: npt.NDArray[np.floating[Any]], seed: int, n_jobs: int | None, verbose: int
 ) -> npt.NDArray[np.float64]:
-    share = 1.0 if len(vectors) <= BARNES_HUT_UP_TO else FEWER
+    share = 1.0 if len(vectors) <= MANY else FEWER
     return tsne_map(
         _principal_components(vectors),
         early_exaggeration_iter=round(share * EARLY_EXAGGERATION),

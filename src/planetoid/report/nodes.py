@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,10 +11,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.data.label_arrays import encode_labels
-from planetoid.errors import DataError, PlanetoidWarning
+from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.multi_label import indicator
 from planetoid.report.label_sets import known_sets
 from planetoid.report.model_view import ModelView
+from planetoid.report.shown import ShownColumns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
     from planetoid.persistence import FitRecord
+    from planetoid.report.shown import ShownLike
 
 __all__ = ["Codes", "Labels", "ReportNodes", "encode_truth"]
 
@@ -62,6 +63,8 @@ class ReportNodes:
     label_sets : csr_array of shape (n_nodes, n_classes), or None
         All labels of training, validation and evaluated nodes, if nodes may have several. The codes above are then one
         label of each, the rarest.
+    shown : ShownColumns
+        Names and other columns to show.
     """
 
     model: ModelView
@@ -75,6 +78,7 @@ class ReportNodes:
     adjacency: sparse.csr_array | None = None
     notes: list[str] = field(default_factory=list)
     label_sets: sparse.csr_array | None = None
+    shown: ShownColumns = field(default_factory=lambda: ShownColumns({}))
 
     @classmethod
     def of(
@@ -83,6 +87,7 @@ class ReportNodes:
         record: FitRecord | None = None,
         truth: Labels | None = None,
         graph: Graph | None = None,
+        shown: ShownLike | None = None,
     ) -> ReportNodes:
         """Combine a model with the record of its fit, other known labels and a graph; a mismatch is a ``DataError``."""
         none = np.full(model.n_nodes, -1, dtype=np.int32)
@@ -112,6 +117,7 @@ class ReportNodes:
             adjacency=_adjacency(record, graph, model.node_ids),
             notes=notes,
             label_sets=label_sets,
+            shown=ShownColumns.of(shown, model.node_ids),
         )
 
     @property
@@ -262,10 +268,10 @@ def _adjacency(record: FitRecord | None, graph: Graph | None, ids: NodeIds) -> s
                 f"the graph has none of the model's nodes, whose ids are such as {ids[0]!r}", parameter="graph"
             )
         if unknown:
-            warnings.warn(
-                f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored",
-                PlanetoidWarning,
-                stacklevel=4,
+            warn(
+                PlanetoidWarning(
+                    f"{unknown:,} of {len(rows):,} nodes of the graph are not in the model and are ignored"
+                )
             )
         source, target = np.repeat(rows, np.diff(graph.indptr)), rows[graph.indices]
         known = (source >= 0) & (target >= 0)

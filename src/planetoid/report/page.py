@@ -15,7 +15,7 @@ from planetoid.report.packing import script_json
 
 __all__ = ["assemble"]
 
-SCRIPTS = ("data.js", "painter.js", "map.js", "panels.js", "interaction.js", "page.js")
+SCRIPTS = ("data.js", "painter.js", "map.js", "shown.js", "panels.js", "interaction.js", "page.js")
 
 
 def assemble(title: str, subtitle: str, parts: Mapping[str, str], data: Mapping[str, object], theme: str) -> bytes:
@@ -28,7 +28,7 @@ def assemble(title: str, subtitle: str, parts: Mapping[str, str], data: Mapping[
     title, subtitle : str
         Plain text.
     parts : dict of str to str
-        HTML: ``headline``, ``map_caption``, ``sections``, ``links``.
+        HTML: ``headline``, ``map_caption``, ``sections``, ``links``, ``search``.
     data : dict
         Plain data for the script.
     theme : str

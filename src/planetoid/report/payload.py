@@ -35,6 +35,7 @@ def map_payload(
         "nClasses": nodes.n_classes,
         "ids": [str(node) for node in nodes.ids.at(rows).tolist()],
         "classes": nodes.class_names,
+        "shown": [{"name": name, "cells": cells} for name, cells in nodes.shown.at(rows.tolist()).items()],
         "hasTruth": bool(nodes.evaluated.any()),
         "coordinates": packed(_scaled(coordinates)),
         "topClasses": packed(top.astype(np.uint16)),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.errors import DataError
 from planetoid.evaluation.metrics import (
     CalibrationBin,
     accuracy,
@@ -17,7 +18,8 @@ from planetoid.evaluation.metrics import (
 )
 
 if TYPE_CHECKING:
-    from planetoid.report.nodes import ReportNodes
+    from planetoid.evaluation.cross_validation import HeldOut
+    from planetoid.report.nodes import Codes, ReportNodes
 
 __all__ = ["N_BINS", "Interval", "Quality", "measure_quality", "wilson_interval"]
 
@@ -39,6 +41,8 @@ class Quality:
     ----------
     n : int
         Number of nodes.
+    on : str
+        What these nodes are, as a phrase.
     accuracy, macro_f1, calibration_error : float
     interval : Interval
         95 % confidence interval of the accuracy (Wilson).
@@ -48,6 +52,7 @@ class Quality:
     """
 
     n: int
+    on: str
     accuracy: float
     macro_f1: float
     calibration_error: float
@@ -71,17 +76,33 @@ class Quality:
         return sum(one.count * (one.confidence - one.accuracy) for one in self.bins) / self.n
 
 
-def measure_quality(nodes: ReportNodes) -> Quality | None:
-    """Return the metrics, ``None`` if there are no nodes to evaluate on, or nodes may have several labels."""
-    if not nodes.evaluated.any() or nodes.label_sets is not None:
+def measure_quality(nodes: ReportNodes, held_out: HeldOut | None = None) -> Quality | None:
+    """Return the metrics on labels that were not used for training, else on training labels that were held out in turn.
+
+    ``None`` if there are neither, or nodes may have several labels.
+    """
+    if nodes.label_sets is not None:
         return None
-    true, probabilities = nodes.truth[nodes.evaluated], nodes.probabilities[nodes.evaluated]
+    if nodes.evaluated.any():
+        true, probabilities = nodes.truth[nodes.evaluated], nodes.probabilities[nodes.evaluated]
+        return _quality(nodes, true, probabilities, nodes.evaluated_on)
+    if held_out is None:
+        return None
+    fits = held_out.probabilities.shape == (len(held_out.rows), nodes.n_classes)
+    if not fits or held_out.rows.max() >= nodes.model.n_nodes or (nodes.labels[held_out.rows] < 0).any():
+        raise DataError("the cross-validation belongs to another model", parameter="held_out")
+    on = f"training labels, each by a model that was fitted without it ({held_out.n_folds}-fold cross-validation)"
+    return _quality(nodes, nodes.labels[held_out.rows], held_out.probabilities, on)
+
+
+def _quality(nodes: ReportNodes, true: Codes, probabilities: npt.NDArray[np.floating[Any]], on: str) -> Quality:
     predicted = probabilities.argmax(axis=1)
     confusion = np.zeros((len(nodes.class_names), nodes.n_classes), dtype=np.int64)
     np.add.at(confusion, (true, predicted), 1)
     correct = true == predicted
     return Quality(
         n=len(true),
+        on=on,
         accuracy=accuracy(true, predicted),
         macro_f1=macro_f1(true, predicted),
         calibration_error=expected_calibration_error(true, probabilities, np.arange(nodes.n_classes), N_BINS),

@@ -103,7 +103,7 @@ def as_csv(ranking: Ranking, nodes: ReportNodes) -> str:
     """Return the ranking as CSV with an empty column ``label``, to be filled in and used as labels."""
     text = io.StringIO()
     table = csv.writer(text)
-    table.writerow(CSV_COLUMNS)
+    table.writerow([*CSV_COLUMNS, *(name for name in nodes.shown.cells if name not in CSV_COLUMNS)])
     for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True):
         probabilities = nodes.probabilities[row]
         first, second = np.argsort(-probabilities, kind="stable")[:2].tolist()
@@ -117,6 +117,7 @@ def as_csv(ranking: Ranking, nodes: ReportNodes) -> str:
                 f"{probabilities[second]:.4f}",
                 "" if nodes.degrees is None else int(nodes.degrees[row]),
                 f"{score:.4f}",
+                *(cells[row] for name, cells in nodes.shown.cells.items() if name not in CSV_COLUMNS),
             )
         )
     return text.getvalue()

@@ -62,7 +62,8 @@ def headline(
     if quality is not None:
         low, high = (100 * end for end in quality.interval)
         detail = f"95 % interval {low:.1f} to {high:.1f}, on {quality.n:,} nodes"
-        cards.append(_Card("Accuracy", percent(quality.accuracy), detail))
+        name = "Accuracy" if nodes.evaluated.any() else "Accuracy, cross-validated"
+        cards.append(_Card(name, percent(quality.accuracy), detail))
     if set_quality is not None:
         detail = f"macro F1 {percent(set_quality.macro_f1)}, on {set_quality.n:,} nodes"
         cards.append(_Card("Micro F1", percent(set_quality.micro_f1), detail))
@@ -108,11 +109,15 @@ def quality_section(nodes: ReportNodes, quality: Quality | None) -> str:
         intro = (
             "There are no labels to evaluate on: every known label was used for training, or the training labels "
             "are unknown. Pass labels of other nodes with <code>--truth labels.csv</code> (in Python: "
-            "<code>truth=</code>), or hold out some labels for validation when fitting."
+            "<code>truth=</code>), estimate the accuracy with <code>--cross-validate</code> (in Python: "
+            "<code>held_out=</code>), which fits the model five more times, or hold out some labels for validation "
+            "when fitting."
         )
+        if nodes.model.parameters.get("calibrate"):
+            intro += f" The model itself expects to be right as often as its mean confidence says: {_expected(nodes)}."
         return section("quality", title, notes(nodes.notes), intro)
     intro = (
-        f"Evaluated on {quality.n:,} {text(nodes.evaluated_on)}. Accuracy {percent(quality.accuracy)}, "
+        f"Evaluated on {quality.n:,} {text(quality.on)}. Accuracy {percent(quality.accuracy)}, "
         f"macro-F1 {percent(quality.macro_f1)}, expected calibration error {percent(quality.calibration_error)}."
     )
     chart = reliability_chart(quality.bins, "Calibration: accuracy in %")
@@ -154,7 +159,7 @@ def next_section(nodes: ReportNodes, ranking: Ranking, n_shown: int, point_of: M
     rows = []
     highest = float(ranking.scores[0]) or 1.0
     for row, score in zip(ranking.rows[:n_shown].tolist(), ranking.scores[:n_shown].tolist(), strict=True):
-        name = text(nodes.ids[row])
+        name = text(nodes.shown.name(row) or nodes.ids[row])
         if row in point_of:
             name = f'<button type="button" class="link" data-point="{point_of[row]}">{name}</button>'
         cells = [name]
@@ -257,6 +262,12 @@ def _errors(nodes: ReportNodes, quality: Quality) -> str:
             rows.append([*names, f"{count:,}", percent(count / total)])
     heads = ["true class", "predicted", "nodes", "share of the class"]
     return "<h3>Most frequent errors</h3>" + table(heads, rows, name="errors-table", numeric=(2, 3))
+
+
+def _expected(nodes: ReportNodes) -> str:
+    """Return the mean confidence where the label is not known."""
+    unlabelled = nodes.labels < 0
+    return percent(float(nodes.confidence[unlabelled if unlabelled.any() else slice(None)].mean()))
 
 
 def _tendency(quality: Quality) -> str:

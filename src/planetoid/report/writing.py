@@ -28,9 +28,11 @@ from planetoid.utils.versions import package_versions
 if TYPE_CHECKING:
     from planetoid.data.types import GraphLike
     from planetoid.estimator import GraphClassifier
+    from planetoid.evaluation.cross_validation import HeldOut
     from planetoid.persistence import FitRecord
     from planetoid.report.model_view import SavedArrays
     from planetoid.report.nodes import Labels
+    from planetoid.report.shown import ShownLike
 
 __all__ = ["ReportSummary", "write_report"]
 
@@ -89,6 +91,8 @@ def write_report(
     record: FitRecord | None = None,
     truth: Labels | None = None,
     graph: GraphLike | None = None,
+    show: ShownLike | None = None,
+    held_out: HeldOut | None = None,
     title: str | None = None,
     max_points: int = 100_000,
     seed: int = 0,
@@ -114,6 +118,11 @@ def write_report(
         excluded. By default, the validation labels of the record are used.
     graph : Graph, or anything that ``Graph.of`` understands, optional
         Neighbours, if the record has none.
+    show : dict or pandas table, optional
+        Columns to show beside node ids, the first as the names of the nodes: ``{column: one entry per node}`` in the
+        order of the model, or a table whose index holds node ids.
+    held_out : HeldOut, optional
+        The outcome of :func:`planetoid.evaluation.cross_validate`, to evaluate on if there are no other labels.
     title : str, optional
     max_points : int
         Maximum number of nodes on the map. A larger graph is sampled; labelled nodes are always included.
@@ -154,8 +163,8 @@ def write_report(
     view = ModelView.of(model)
     if view.n_nodes == 0:
         raise DataError("the model has no nodes, so there is nothing to report")
-    nodes = ReportNodes.of(view, record, truth, None if graph is None else Graph.of(graph))
-    quality, sets = measure_quality(nodes), measure_sets(nodes)
+    nodes = ReportNodes.of(view, record, truth, None if graph is None else Graph.of(graph), show)
+    quality, sets = measure_quality(nodes, held_out), measure_sets(nodes)
     rows = map_rows(nodes, max_points, seed)
     mapped = map_vectors(view)
     coordinates = map_coordinates(mapped.vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
@@ -173,7 +182,7 @@ def write_report(
         n_labelled=nodes.n_labelled if nodes.has_record else None,
         mean_confidence=float(nodes.confidence.mean()),
         n_evaluated=quality.n if quality is not None else 0 if sets is None else sets.n,
-        evaluated_on=nodes.evaluated_on,
+        evaluated_on=quality.on if quality is not None else "" if sets is None else nodes.evaluated_on,
         accuracy=None if quality is None else quality.accuracy,
         macro_f1=quality.macro_f1 if quality is not None else None if sets is None else sets.macro_f1,
         calibration_error=None if quality is None else quality.calibration_error,
@@ -224,6 +233,7 @@ def _page(
         "map_caption": _map_caption(nodes, len(rows), map_of),
         "links": "".join(f'<a href="#{key}">{name}</a>' for key, name in names.items() if parts.get(key, "map")),
         "sections": "\n".join(parts.values()),
+        "search": "name or id" if nodes.shown.cells else "node id",
     }
     data = map_payload(nodes, rows, coordinates) | {"csv": as_csv(ranking, nodes)}
     return assemble(title, _subtitle(nodes), html, data, theme_css(nodes))

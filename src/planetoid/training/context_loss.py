@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EncoderContextLoss", "PairBatch", "TableContextLoss"]
 
+PROBED = 2**12  # pairs that tell how many have an i with features
 Indices = npt.NDArray[np.int64]
 AnySkipGram: TypeAlias = SkipGram | DeviceSkipGram
 
@@ -49,22 +50,40 @@ class TableContextLoss(Loss):
         Walks per node during pre-training.
     walks : int
         N2, walks per joint step.
+    labels : SkipGram, optional
+        On label pairs alone: takes the first batches of pre-training, a share of ``label_share``.
+    label_share : float
     """
 
     name = "context_loss"
 
     def __init__(
-        self, pretraining: AnySkipGram, joint: AnySkipGram, w: torch.Tensor, *, pretrain: float, walks: int
+        self,
+        pretraining: AnySkipGram,
+        joint: AnySkipGram,
+        w: torch.Tensor,
+        *,
+        pretrain: float,
+        walks: int,
+        labels: AnySkipGram | None = None,
+        label_share: float = 0.0,
     ) -> None:
         self.pretraining, self.joint, self.w = pretraining, joint, w
         self.n_pretrain = pretraining.n_batches(pretrain * len(w)) if pretrain > 0 else 0
+        self.labels, self.n_on_labels = labels, 0 if labels is None else round(label_share * self.n_pretrain)
         self.batches_per_step = joint.n_batches(walks)
-        self.pairs_per_batch = float(joint.n_slots * joint.sampler.pairs_per_walk)
+        self.pairs_per_batch = joint.pairs_per_batch
         self.pairs_per_step = self.pairs_per_batch * self.batches_per_step
         self.learning_rate = joint.learning_rate
 
     def pretrain(self, first: int, last: int) -> float:
-        return float(self.pretraining.train(first, last, self.n_pretrain))
+        if self.labels is None or first >= self.n_on_labels:
+            return float(self.pretraining.train(first, last, self.n_pretrain))
+        change = min(last, self.n_on_labels)
+        total = (change - first) * self.labels.train(first, change, self.n_pretrain)
+        if change < last:
+            total += (last - change) * self.pretraining.train(change, last, self.n_pretrain)
+        return float(total / (last - first))
 
     def zero_grad(self) -> None:
         """Nothing: the engine holds no gradient."""
@@ -115,8 +134,14 @@ class EncoderContextLoss(Loss):
     n_pretrain : int
         Pre-training steps.
     walks : int
-        N2, walks per step.
+        N2, walks per step. Where each walk yields a single pair, so many more walks are drawn that about N2 of their
+        pairs have an i with features.
     random : StepRandom
+    pretraining : ContextSampler, optional
+        Of pre-training, if it is another one.
+    labels : ContextSampler, optional
+        Of label pairs alone: draws the first steps of pre-training, a share of ``label_share``.
+    label_share : float
     """
 
     name = "context_loss"
@@ -134,12 +159,21 @@ class EncoderContextLoss(Loss):
         n_pretrain: int,
         walks: int,
         random: StepRandom,
+        pretraining: ContextSampler | None = None,
+        labels: ContextSampler | None = None,
+        label_share: float = 0.0,
     ) -> None:
         self.sampler, self.features, self.has_features = sampler, features, has_features
+        self.pretraining = sampler if pretraining is None else pretraining
+        self.labels, self.n_on_labels = labels, 0 if labels is None else round(label_share * n_pretrain)
         self.encode, self.w, self.random = encode, w, random
         self.encoder_optimizer, self.context_optimizer = encoder_optimizer, context_optimizer
         self.n_pretrain, self.walks = n_pretrain, walks
         self.pairs_per_batch = self.pairs_per_step = float(walks * sampler.pairs_per_walk)
+        if sampler.contexts.single_pairs:
+            self.pairs_per_batch = self.pairs_per_step = float(walks)
+            share = float(has_features[sampler.draw(PROBED).i].mean())
+            self.walks = int(np.ceil(walks / max(share, 1 / PROBED)))
 
     def pretrain(self, first: int, last: int) -> float:
         return sum(self._own_step(number) for number in range(first, last)) / max(1, last - first)
@@ -187,7 +221,10 @@ class EncoderContextLoss(Loss):
 
     def draw(self, number: int) -> PairBatch:
         """Return batch ``number``: a pure function of the seed and the number."""
-        pairs = self.sampler.draw_walks(self.walks, number * self.walks)
+        sampler = self.pretraining if number < self.n_pretrain else self.sampler
+        if self.labels is not None and number < self.n_on_labels:
+            sampler = self.labels
+        pairs = sampler.draw_batch(self.walks, number * self.walks)
         keep = self.has_features[pairs.i]
         if not keep.all():
             pairs = Pairs(pairs.i[keep], pairs.c[keep], pairs.gamma[keep], pairs.weight[keep])

@@ -1,4 +1,4 @@
-"""The squared distance of embeddings along edges: the graph term of manifold regularization and of SemiEmb."""
+"""The squared distance of embeddings within walks: the graph term of manifold regularization and of SemiEmb."""
 
 from __future__ import annotations
 
@@ -10,39 +10,70 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from planetoid.engine.contexts import Contexts
 from planetoid.graph import Graph
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.loss import Loss, Tensors
 
-__all__ = ["EdgeSampler", "Edges", "PairDistanceLoss", "squared_distance"]
+__all__ = ["NodePairs", "PairDistanceLoss", "WalkPairs", "squared_distance"]
+
+PROBED = 2**14  # draws that tell how many pairs have features at both ends
 
 
-class Edges(NamedTuple):
-    """The two ends of some edges."""
+class NodePairs(NamedTuple):
+    """Two nodes each, as rows."""
 
-    source: npt.NDArray[np.int64]
-    target: npt.NDArray[np.int32]
+    one: npt.NDArray[np.int64]
+    other: npt.NDArray[np.int64]
 
 
-class EdgeSampler:
-    """Draws edges with probability proportional to their weight."""
+class WalkPairs:
+    """Draws two different nodes of a random walk that are less than d steps apart and both have features.
 
-    def __init__(self, graph: Graph) -> None:
-        self.source = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-        self.target = graph.indices
-        self.cumulative = None if graph.weights is None else np.cumsum(graph.weights, dtype=np.float64)
+    These are the positive pairs of Algorithm 1 with i != c. Walks pass through nodes without features, so that also
+    the rows of a bipartite graph, of which one side has features, are drawn together.
 
-    def __len__(self) -> int:
-        return len(self.target)
+    Parameters
+    ----------
+    graph : Graph
+    has_features : array of bool
+    contexts : Contexts
+        Walk length q and window d; the share of positive pairs does not apply.
+    seed : int
 
-    def draw(self, count: int, generator: np.random.Generator) -> Edges:
-        """Return ``count`` edges, drawn with replacement."""
-        if self.cumulative is None:
-            chosen = generator.integers(0, len(self), count)
-        else:
-            chosen = np.searchsorted(self.cumulative, generator.random(count) * self.cumulative[-1], side="right")
-            chosen = np.minimum(chosen, len(self) - 1)
-        return Edges(self.source[chosen], self.target[chosen])
+    Attributes
+    ----------
+    share : float
+        Of all pairs, roughly: those of two nodes with features; 0 if none was found.
+    position : int
+        Number of the next draw.
+    """
+
+    def __init__(self, graph: Graph, has_features: npt.NDArray[np.bool_], contexts: Contexts, seed: int) -> None:
+        from planetoid.engine.sampler import ContextSampler
+
+        self.has_features, self.position, self.share = has_features, 0, 0.0
+        if graph.n_edges > 0:
+            chosen = contexts.replace(r1=1.0, r2=1.0, self_pairs=False)
+            self.sampler = ContextSampler(graph, chosen, seed=seed)
+            self.share = len(self._next(PROBED).one) / PROBED
+
+    def draw(self, count: int) -> NodePairs:
+        """Return the next ``count`` pairs."""
+        parts: list[NodePairs] = []
+        missing = count
+        while missing > 0:
+            parts.append(self._next(int(np.ceil(missing / self.share))))
+            missing -= len(parts[-1].one)
+        one, other = (np.concatenate(columns)[:count] for columns in zip(*parts, strict=True))
+        return NodePairs(one, other)
+
+    def _next(self, size: int) -> NodePairs:
+        """Return those of the next ``size`` pairs that are two nodes with features."""
+        pairs = self.sampler.draw(size, self.position)
+        self.position += size
+        kept = self.has_features[pairs.i] & self.has_features[pairs.c] & (pairs.i != pairs.c)
+        return NodePairs(pairs.i[kept], pairs.c[kept])
 
 
 def squared_distance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
@@ -51,21 +82,22 @@ def squared_distance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 class PairDistanceLoss(Loss):
-    """Mean of |g(x_i) - g(x_j)|^2 over edges drawn by weight; random pairs are pushed apart up to a margin.
+    """Mean of |g(x_i) - g(x_j)|^2 over pairs of nodes from walks; random pairs are pushed apart up to a margin.
 
-    It owns no parameters: in a weighted sum the supervised loss takes the step. Edges have a generator of their own, so
+    It owns no parameters: in a weighted sum the supervised loss takes the step. Pairs have a generator of their own, so
     that the weight of this loss changes neither the labelled batches nor their dropout.
 
     Parameters
     ----------
-    edges : EdgeSampler
+    pairs : WalkPairs
     features : FeatureRows
     embed : callable
         g: maps a batch of features to embeddings.
     batch_size : int
-        Edges per step.
+        Pairs per step.
     margin : float
-        Squared distance up to which random pairs repel each other (Weston et al.); 0: not at all.
+        Squared distance up to which random pairs of nodes with features repel each other (Weston et al.); 0: not at
+        all.
     seed : int
     """
 
@@ -73,7 +105,7 @@ class PairDistanceLoss(Loss):
 
     def __init__(
         self,
-        edges: EdgeSampler,
+        pairs: WalkPairs,
         features: FeatureRows,
         embed: Callable[[Batch], torch.Tensor],
         *,
@@ -81,7 +113,8 @@ class PairDistanceLoss(Loss):
         margin: float,
         seed: int,
     ) -> None:
-        self.edges, self.features, self.embed = edges, features, embed
+        self.pairs, self.features, self.embed = pairs, features, embed
+        self.nodes = np.flatnonzero(pairs.has_features)
         self.batch_size, self.margin = batch_size, margin
         self.generator = np.random.default_rng(seed)
 
@@ -97,22 +130,26 @@ class PairDistanceLoss(Loss):
         """Nothing: the network's parameters belong to the supervised loss."""
 
     def loss(self) -> torch.Tensor:
-        """Return the loss of the next edges."""
-        source, target = self.edges.draw(self.batch_size, self.generator)
-        centre = self._embedded(source)
-        near = squared_distance(centre, self._embedded(target)).mean()
+        """Return the loss of the next pairs."""
+        one, other = self.pairs.draw(self.batch_size)
+        centre = self._embedded(one)
+        near = squared_distance(centre, self._embedded(other)).mean()
         if self.margin == 0:
             return near
-        others = self.generator.integers(0, len(self.features), len(source))
+        others = self.nodes[self.generator.integers(0, len(self.nodes), len(one))]
         apart = squared_distance(centre, self._embedded(others))
         return near + (self.margin - apart).clamp(min=0).mean()
 
-    def _embedded(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.int32]) -> torch.Tensor:
+    def _embedded(self, rows: npt.NDArray[np.int64]) -> torch.Tensor:
         return self.embed(self.features.batch(rows))
 
     def state(self) -> Tensors:
         text = json.dumps(self.generator.bit_generator.state)
-        return {"generator": torch.tensor(list(text.encode()), dtype=torch.uint8)}
+        return {
+            "generator": torch.tensor(list(text.encode()), dtype=torch.uint8),
+            "position": torch.tensor(self.pairs.position),
+        }
 
     def restore(self, state: Tensors) -> None:
         self.generator.bit_generator.state = json.loads(bytes(state["generator"].tolist()))
+        self.pairs.position = int(state["position"])

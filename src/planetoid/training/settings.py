@@ -27,11 +27,11 @@ class Training(Parameters):
     T1, T2 : float
         Supervised and context steps per iteration; 0.1 is one step in ten iterations.
     N1, N2 : int
-        Labelled nodes per supervised step, walks per context step.
+        Labelled nodes per supervised step, walks per context step (pairs, with ``Contexts(single_pairs=True)``).
     lambda_ : float or None
         If given, each iteration is one step on L_s + lambda L_u instead of T1 and T2 separate ones.
     pretrain : float
-        Walks per node during pre-training on L_u.
+        Walks per node (pairs, with ``Contexts(single_pairs=True)``) during pre-training on L_u.
     optimizer : {"adam", "sgd", "momentum", "adagrad", "rmsprop", "adamw"}
         Optimizer of the supervised loss; ``"sgd"`` is what the paper prints.
     learning_rate : float

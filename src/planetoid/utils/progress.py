@@ -1,16 +1,21 @@
-"""Progress with the remaining time: a bar on terminals, a plain line every 30 seconds elsewhere."""
+"""Progress with the remaining time: a bar on terminals, a plain line every 30 seconds elsewhere.
+
+Without ``verbose``, the lines go to the logger ``planetoid.utils.progress`` if it takes messages of level INFO.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 __all__ = ["Advance", "progress"]
 
+LOGGER = logging.getLogger(__name__)
 INTERVAL = 30.0  # seconds between plain lines; what is finished earlier prints none
 
 
@@ -23,13 +28,16 @@ class Advance(Protocol):
 @contextmanager
 def progress(description: str, total: float, verbose: int) -> Iterator[Advance]:
     """Show progress on stderr if ``verbose`` is set."""
-    if not verbose:
+    if not verbose and LOGGER.isEnabledFor(logging.INFO):
+        with _Lines(description, total, LOGGER.info) as lines:
+            yield lines.advance
+    elif not verbose:
         yield lambda amount, note="": None
     elif sys.stderr.isatty():
         with _bar(description, total) as advance:
             yield advance
     else:
-        with _Lines(description, total) as lines:
+        with _Lines(description, total, _to_stderr) as lines:
             yield lines.advance
 
 
@@ -53,7 +61,8 @@ def _bar(description: str, total: float) -> Iterator[Advance]:
 class _Lines:
     """Prints a line at intervals, also while a single step takes long."""
 
-    def __init__(self, description: str, total: float) -> None:
+    def __init__(self, description: str, total: float, show: Callable[[str], None]) -> None:
+        self.show = show
         self.description, self.total = description, total
         self.done, self.note = 0.0, ""
         self.started = time.monotonic()
@@ -74,7 +83,7 @@ class _Lines:
 
     def _print_at_intervals(self) -> None:
         while not self.finished.wait(INTERVAL):
-            print(self.line(), file=sys.stderr, flush=True)  # noqa: T201
+            self.show(self.line())
 
     def __enter__(self) -> _Lines:
         self.thread.start()
@@ -83,6 +92,10 @@ class _Lines:
     def __exit__(self, *_: object) -> None:
         self.finished.set()
         self.thread.join()
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _duration(seconds: float) -> str:

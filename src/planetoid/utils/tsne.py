@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.utils.neighbours import nearest_rows
 from planetoid.utils.progress import progress
 from planetoid.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from openTSNE.nearest_neighbors import KNNIndex
 
-__all__ = ["BARNES_HUT_UP_TO", "tsne_map"]
+__all__ = ["MANY", "tsne_map"]
 
 PERPLEXITY = 30.0
-EXACT_UP_TO = 20_000  # rows; above, neighbours are approximate (Annoy)
-BARNES_HUT_UP_TO = 8_000  # rows; above, interpolation on a grid (FIt-SNE) is faster
+MANY = 8_000  # rows; above, neighbours are approximate and fewer, and forces are interpolated on a grid (FIt-SNE)
+PERPLEXITY_OF_MANY = 10.0
 USUAL_INTERVALS, COARSE = 50, 6  # of the grid, at least; units of the map per interval of a coarse one
 ITERATIONS_PER_UPDATE = 25  # of the progress bar
 
@@ -34,7 +35,7 @@ def tsne_map(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> npt.NDArray[np.float64]:
-    """Return coordinates of shape (n, 2) for n vectors, by t-SNE with perplexity 30 or less.
+    """Return coordinates of shape (n, 2) for n vectors, by t-SNE with perplexity 30, or less if they are few or many.
 
     The same seed gives the same map, for any ``n_jobs``.
 
@@ -67,24 +68,26 @@ def tsne_map(
     from openTSNE import TSNE
     from openTSNE.affinity import PerplexityBasedNN
 
-    with one_blas_thread():
+    with one_blas_thread(), progress("map", early_exaggeration_iter + n_iter, verbose) as advance:
+        advance(0, f"nearest neighbours of {n:,} nodes")
+        perplexity = min(PERPLEXITY if n <= MANY else PERPLEXITY_OF_MANY, (n - 1) / 3)
         start = _start(vectors, seed)
-        index = _neighbour_index(vectors, metric, seed, threads)
-        affinities = PerplexityBasedNN(knn_index=index, perplexity=min(PERPLEXITY, (n - 1) / 3), n_jobs=threads)
-        with progress("t-SNE", early_exaggeration_iter + n_iter, verbose) as advance:
-            layout = TSNE(
-                early_exaggeration_iter=early_exaggeration_iter,
-                n_iter=n_iter,
-                initialization=start,
-                negative_gradient_method="bh" if n <= BARNES_HUT_UP_TO else "fft",
-                theta=theta,
-                min_num_intervals=intervals,
-                ints_in_interval=1 if intervals >= USUAL_INTERVALS else COARSE,
-                random_state=seed,
-                n_jobs=threads,
-                callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE)] if verbose else None,
-                callbacks_every_iters=ITERATIONS_PER_UPDATE,
-            ).fit(affinities=affinities)
+        index = _neighbour_index(vectors, metric, int(3 * perplexity), seed, threads)
+        affinities = PerplexityBasedNN(knn_index=index, perplexity=perplexity, n_jobs=threads)
+        advance(0, "iterations of t-SNE")
+        layout = TSNE(
+            early_exaggeration_iter=early_exaggeration_iter,
+            n_iter=n_iter,
+            initialization=start,
+            negative_gradient_method="bh" if n <= MANY else "fft",
+            theta=theta,
+            min_num_intervals=intervals,
+            ints_in_interval=1 if intervals >= USUAL_INTERVALS else COARSE,
+            random_state=seed,
+            n_jobs=threads,
+            callbacks=[lambda *_: advance(ITERATIONS_PER_UPDATE, "iterations of t-SNE")] if verbose else None,
+            callbacks_every_iters=ITERATIONS_PER_UPDATE,
+        ).fit(affinities=affinities)
     return np.asarray(layout, dtype=np.float64)
 
 
@@ -97,15 +100,16 @@ def _start(vectors: npt.NDArray[np.floating[Any]], seed: int) -> npt.NDArray[np.
     return np.asarray(pca(vectors, random_state=seed), dtype=np.float64)
 
 
-def _neighbour_index(vectors: npt.NDArray[np.floating[Any]], metric: str, seed: int, threads: int) -> KNNIndex:
-    from openTSNE.nearest_neighbors import Annoy, Sklearn
+def _neighbour_index(
+    vectors: npt.NDArray[np.floating[Any]], metric: str, count: int, seed: int, threads: int
+) -> KNNIndex:
+    from openTSNE.nearest_neighbors import PrecomputedNeighbors, Sklearn
 
-    n = len(vectors)
-    count = min(n - 1, int(3 * min(PERPLEXITY, (n - 1) / 3)))
-    if n <= EXACT_UP_TO:
+    if len(vectors) <= MANY:
         return Sklearn(vectors, count, metric, n_jobs=threads, random_state=seed, knn_kwargs={"algorithm": "brute"})
-    # One thread: Annoy gives each thread a generator of its own, so another number of threads gives another map.
-    return Annoy(vectors, count, metric, n_jobs=1, random_state=seed)
+    if metric == "cosine":  # for rows of length 1 the Euclidean distance gives the same order as the cosine
+        vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return PrecomputedNeighbors(*nearest_rows(vectors, count, seed=seed))
 
 
 def _circle(n: int) -> npt.NDArray[np.float64]:

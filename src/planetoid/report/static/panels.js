@@ -67,7 +67,7 @@ class Panels {
   }
 
   tooltip(i) {
-    return [element("strong", "", this.data.ids[i]), this.probabilities(i), ...this.details(i)];
+    return [element("strong", "", nameOf(this.data, i)), ...shownLines(this.data, i), this.probabilities(i), ...this.details(i)];
   }
 
   neighboursOf(i) {
@@ -78,13 +78,13 @@ class Panels {
   // The details of the selected node; a click on a neighbour j calls select(j).
   card(i, select, close) {
     const { data } = this;
-    const head = element("header", "", element("h3", "", data.ids[i]), button("link", close, "close"));
-    const parts = [head, this.probabilities(i), ...this.details(i)];
+    const head = element("header", "", element("h3", "", nameOf(data, i)), button("link", close, "close"));
+    const parts = [head, ...shownLines(data, i), this.probabilities(i), ...this.details(i)];
     const near = this.neighboursOf(i);
     if (near.length) {
       const list = element("ul", "neighbours");
       for (const j of near) {
-        list.append(element("li", "", button("", () => select(j), element("span", "", data.ids[j]), this.classElement(data.predicted[j]))));
+        list.append(element("li", "", button("", () => select(j), element("span", "", nameOf(data, j)), this.classElement(data.predicted[j]))));
       }
       parts.push(list);
       const more = data.neighbours.degrees[i] - near.length;
@@ -125,7 +125,7 @@ class Legend {
   }
 }
 
-// The search box: nodes whose id equals, starts with or contains the query.
+// The search box: nodes whose id or name equals, starts with or contains the query.
 class Search {
   constructor(data, panels, input, list, select) {
     Object.assign(this, { data, panels, input, list, select, matches: [], active: 0 });
@@ -136,15 +136,18 @@ class Search {
   }
 
   find(query, limit = 8) {
-    this.lowerIds = this.lowerIds || this.data.ids.map((id) => id.toLowerCase());
+    const lower = (texts) => texts.map((text) => text.toLowerCase());
+    this.texts = this.texts || [lower(this.data.ids), ...this.data.shown.slice(0, 1).map(({ cells }) => lower(cells))];
     const equal = [], prefix = [], inner = [];
-    for (let i = 0; i < this.lowerIds.length; i++) {
-      const start = this.lowerIds[i].indexOf(query);
-      if (start < 0) continue;
-      if (start > 0) { if (inner.length < limit) inner.push(i); } else if (this.lowerIds[i] === query) equal.push(i);
-      else if (prefix.length < limit) prefix.push(i);
+    for (const texts of this.texts) {
+      for (let i = 0; i < texts.length; i++) {
+        const start = texts[i].indexOf(query);
+        if (start < 0) continue;
+        if (start > 0) { if (inner.length < limit) inner.push(i); } else if (texts[i] === query) equal.push(i);
+        else if (prefix.length < limit) prefix.push(i);
+      }
     }
-    return [...equal, ...prefix, ...inner].slice(0, limit);
+    return [...new Set([...equal, ...prefix, ...inner])].slice(0, limit);
   }
 
   update() {
@@ -153,7 +156,7 @@ class Search {
     this.matches = this.find(query);
     this.active = 0;
     const items = this.matches.map((i, k) => {
-      const item = element("li", "", element("span", "", this.data.ids[i]), this.panels.classElement(this.data.predicted[i]));
+      const item = element("li", "", element("span", "", nameOf(this.data, i)), this.panels.classElement(this.data.predicted[i]));
       item.setAttribute("role", "option");
       item.id = `search-result-${k}`;
       item.addEventListener("mousedown", (event) => { event.preventDefault(); this.accept(k); });
@@ -189,7 +192,7 @@ class Search {
 
   accept(k) {
     if (k >= this.matches.length) return;
-    this.input.value = this.data.ids[this.matches[k]];
+    this.input.value = nameOf(this.data, this.matches[k]);
     this.close();
     this.select(this.matches[k]);
   }
