@@ -193,6 +193,8 @@ def _cross_validate(model: Path, record: FitRecord | None, ids: NodeIds, quiet: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlanetoidWarning)  # shown by the fit
         data = read_again(record, model, ids, quiet=quiet)
+    if data.multi_label:
+        raise ParameterError("--cross-validate is for one label per node; for several, pass --truth")
     return cross_validate(load(model), data, verbose=int(not quiet))
 
 
