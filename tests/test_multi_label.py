@@ -98,6 +98,13 @@ class TestContract:
         with pytest.raises(DataError, match=f"{name} takes one label per node; for several, use Planetoid, PlanetoidT"):
             fit(name, pl.mask_labels(truth, LABELLED))
 
+    def test_a_subclass_takes_what_its_base_takes(self, truth):
+        class Mine(pl.LabelPropagation):
+            pass
+
+        model = Mine().fit(None, pl.mask_labels(truth, LABELLED), graph=two_groups()[0])
+        assert model.multi_label_
+
     def test_the_list_of_methods_is_that_of_the_classes(self):
         assert {name for name, info in CLASSES.items() if info.multi_label} == set(METHODS)
         assert {name for name in CLASSES if getattr(pl, name).multi_label} == set(METHODS)

@@ -181,7 +181,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "fitting %s: %s nodes, %s edges, %s labels of %s classes",
             *(name, data.n_nodes, data.graph.n_edges, len(data.labelled), data.n_classes),
         )
-        check_supported(data, name)
+        check_supported(data, name, supported=self.multi_label)
         self.classes_ = data.classes
         self.node_ids_ = data.ids
         for attribute in ("n_features_in_", "feature_names_in_", "preparation_", "multi_label_", "threshold_"):

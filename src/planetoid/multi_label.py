@@ -168,7 +168,7 @@ def to_distributions(
     return found
 
 
-def check_supported(data: Dataset, method: str) -> None:
+def check_supported(data: Dataset, method: str, *, supported: bool) -> None:
     """Raise ``DataError`` if nodes have several labels and the method takes one."""
-    if data.multi_label and method not in METHODS:
+    if data.multi_label and not supported:
         raise DataError(f"{method} takes one label per node", hint=f"for several, use {', '.join(METHODS)}")

@@ -133,7 +133,7 @@ def _checked_choice(method: str, data: Dataset) -> Choice:
         raise ParameterError(f"{method} requires --features or --nodes")
     if info.graph == "required" and data.source("edges") is None:
         raise ParameterError(f"{method} requires --edges")
-    check_supported(data, METHODS.class_name(method))
+    check_supported(data, METHODS.class_name(method), supported=info.multi_label)
     for role, use in (("features", info.features), ("nodes", info.features), ("edges", info.graph)):
         if use == "never" and data.source(role) is not None and (role == "edges" or data.X is not None):
             return Choice(method, f"does not use {'the columns of ' * (role == 'nodes')}--{role}")

@@ -320,7 +320,7 @@ def timed_fit(
 
 def _check_method(method: str, data: Dataset, protocol: Protocol) -> None:
     cls = METHODS[method]
-    check_supported(data, cls.__name__)
+    check_supported(data, cls.__name__, supported=cls.multi_label)
     if cls.uses_features == "required" and data.X is None:
         raise DataError(f"{method} requires features, but {data.name} has none")
     if cls.uses_features == "required" and not protocol.features:
