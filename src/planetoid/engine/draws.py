@@ -144,19 +144,24 @@ def share_a_label(one: np.int64, other: np.int64, labels: NodeLabels) -> bool:
 
 
 @exact
+def member(position: np.int64, centre: LabelCentre, members: Integers) -> np.int64:
+    """Return a labelled node by its position, counted without the gap."""
+    return members[position + centre.width if position >= centre.gap else position]
+
+
+@exact
 def label_context(
     key: np.uint64, counter: np.int64, gamma: np.int64, centre: LabelCentre, members: Integers,
     by_node: NodeLabels | None,
 ) -> np.int64:  # fmt: skip
     """Draw the second node of a label pair; where nodes have several labels, again if a negative one shares any."""
-    position = centre.first + below(key, counter, centre.count)
-    context = members[position + centre.width if position >= centre.gap else position]
+    context = member(centre.first + below(key, counter, centre.count), centre, members)
     if by_node is not None and gamma < 0:
         for attempt in range(1, MAX_TRIES):
             if not share_a_label(centre.node, context, by_node):
                 break
-            position = centre.first + below(key, counter + attempt * REDRAW, centre.count)
-            context = members[position + centre.width if position >= centre.gap else position]
+            another = below(key, counter + attempt * REDRAW, centre.count)
+            context = member(centre.first + another, centre, members)
     return context
 
 
