@@ -47,7 +47,7 @@ class SetSample(NamedTuple):
     source: str
 
 
-def indicator(probabilities: Probabilities, threshold: float, top: Top | None = None) -> npt.NDArray[np.int8]:
+def indicator(probabilities: Probabilities, threshold: float, top: Top | None = None) -> npt.NDArray[np.int64]:
     """Return a row of 0 and 1 for each node: the labels that are predicted.
 
     Parameters
@@ -66,7 +66,7 @@ def indicator(probabilities: Probabilities, threshold: float, top: Top | None = 
     """
     n, k = probabilities.shape
     if top is None:
-        chosen = (probabilities >= threshold).astype(np.int8)
+        chosen = (probabilities >= threshold).astype(np.int64)
         chosen[np.arange(n), probabilities.argmax(axis=1)] = 1
         return chosen
     wanted = np.asarray(top)
@@ -76,8 +76,8 @@ def indicator(probabilities: Probabilities, threshold: float, top: Top | None = 
             parameter="top",
         )
     order = np.argsort(-probabilities, axis=1, kind="stable")
-    chosen = np.zeros((n, k), dtype=np.int8)
-    np.put_along_axis(chosen, order, (np.arange(k) < wanted.reshape(-1, 1)).astype(np.int8), axis=1)
+    chosen = np.zeros((n, k), dtype=np.int64)
+    np.put_along_axis(chosen, order, (np.arange(k) < wanted.reshape(-1, 1)).astype(np.int64), axis=1)
     return chosen
 
 

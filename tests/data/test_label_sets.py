@@ -31,6 +31,7 @@ FORMS = {
     "series": pd.Series({"c": ["y"], "a": ["z", "x", "x"]}),
     "int": MATRIX,
     "bool": MATRIX.astype(bool),
+    "nested lists": MATRIX.tolist(),
     "nan rows": nan_rows(),
     "minus one rows": np.where(MATRIX.any(axis=1, keepdims=True), MATRIX, -1),
     "csr": sparse.csr_array(MATRIX),
@@ -45,8 +46,13 @@ def test_every_form_gives_the_same_matrix(form):
     found = encode_label_sets(FORMS[form], IDS)
     assert found.Y.toarray().astype(int).tolist() == EXPECTED
     assert found.Y.dtype == bool
-    named = form in ("frame by id",) or not isinstance(FORMS[form], np.ndarray | sparse.sparray | sparse.spmatrix)
-    assert found.classes.tolist() == (["x", "y", "z"] if named else [0, 1, 2])
+    numbered = form == "nested lists" or isinstance(FORMS[form], np.ndarray | sparse.sparray | sparse.spmatrix)
+    assert found.classes.tolist() == ([0, 1, 2] if numbered else ["x", "y", "z"])
+
+
+def test_lists_that_repeat_nothing_are_lists_of_labels():
+    found = encode_label_sets([[0, 1], [1], [], [1, 0]], IDS)
+    assert found.Y.toarray().astype(int).tolist() == [[1, 1], [0, 1], [0, 0], [1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +71,6 @@ def test_one_label_per_node_is_not_taken_for_several(y):
         (np.array([[1, np.nan, 0]] * 4), "got nan in row 0, column 1"),
         ([["x"], "y", None, None], "a list of labels for some nodes, but 'y' in row 1"),
         ([["x", {}], None, None, None], "lists of hashable labels"),
-        ([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 0]], "pass an array if it is an indicator matrix"),
         ([["x"], None], "y has 2 entries but there are 4 nodes"),
     ],
 )

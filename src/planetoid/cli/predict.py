@@ -87,7 +87,6 @@ def predict(
       [bold]planetoid predict model/ --nodes new_people.csv[/bold]
       [bold]planetoid predict model/ --features new.parquet --out predictions.parquet[/bold]
     """
-    from planetoid.cli.label_set_table import LabelSetTable
     from planetoid.cli.new_rows import check_exclusive, open_new
     from planetoid.cli.prediction_files import PredictionTable, check_format, open_sink
     from planetoid.errors import ParameterError
@@ -108,6 +107,8 @@ def predict(
                 raise ParameterError("--top is for models with several labels per node")
             table: PredictionTable | LabelSetTable
             if saved.multi_label:
+                from planetoid.cli.label_set_table import LabelSetTable
+
                 table = LabelSetTable(
                     saved.classes, saved.threshold, top, label_separator, all_probabilities, integer_ids=integer_ids
                 )

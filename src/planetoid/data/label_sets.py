@@ -79,7 +79,10 @@ def encode_label_sets(y: Labels, ids: NodeIds, name: str = "y", *, given_ids: bo
         return _of_frame(given, ids, name, given_ids)
     if hasattr(given, "__array__") and not is_series(given) and np.asarray(given).ndim == 2:
         return _of_matrix(_checked(_dense_indicator(np.asarray(given), name), ids, name), None)
-    return encode_sets(_label_lists(label_entries(y, ids, name, given_ids), name))
+    entries = label_entries(y, ids, name, given_ids)
+    if _is_nested_indicator(entries):
+        return _of_matrix(_checked(_dense_indicator(np.array(entries), name), ids, name), None)
+    return encode_sets(_label_lists(entries, name))
 
 
 def encode_sets(labels: Sequence[Sequence[Hashable]]) -> LabelSets:
@@ -201,10 +204,16 @@ def _checked(indicator: sparse.csr_array, ids: NodeIds, name: str) -> sparse.csr
     return found
 
 
+def _is_nested_indicator(entries: list[Any]) -> bool:
+    """Return whether lists are rows of an indicator matrix: of 0 and 1, all as long, some of which repeat a number."""
+    if not all(isinstance(entry, (list, np.ndarray)) for entry in entries) or len({len(entry) for entry in entries}) != 1:
+        return False
+    return all(set(entry) <= {0, 1} for entry in entries) and any(len(set(entry)) < len(entry) for entry in entries)
+
+
 def _label_lists(entries: list[Any], name: str) -> list[list[Hashable]]:
     """Return the labels of each node without repetitions, none for an unlabelled node."""
     lists: list[list[Hashable]] = []
-    repeated = False
     for row, entry in enumerate(entries):
         if not isinstance(entry, COLLECTIONS):
             if not is_unlabelled(entry):
@@ -220,12 +229,5 @@ def _label_lists(entries: list[Any], name: str) -> list[list[Hashable]]:
                 raise DataError(
                     f"{name} must have lists of hashable labels, such as strings or numbers, got {label!r} in row {row}"
                 )
-        distinct = list(dict.fromkeys(labels))
-        repeated |= len(distinct) < len(labels)
-        lists.append(distinct)
-    if repeated and {label for one in lists for label in one} <= {0, 1}:
-        raise DataError(
-            f"{name} is a list of lists, which are taken for lists of labels, but they repeat 0 and 1",
-            hint="pass an array if it is an indicator matrix",
-        )
+        lists.append(list(dict.fromkeys(labels)))
     return lists
