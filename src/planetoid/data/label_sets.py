@@ -206,7 +206,10 @@ def _checked(indicator: sparse.csr_array, ids: NodeIds, name: str) -> sparse.csr
 
 def _is_nested_indicator(entries: list[Any]) -> bool:
     """Return whether lists are rows of an indicator matrix: of 0 and 1, all as long, some of which repeat a number."""
-    if not all(isinstance(entry, (list, np.ndarray)) for entry in entries) or len({len(entry) for entry in entries}) != 1:
+    if (
+        not all(isinstance(entry, (list, np.ndarray)) for entry in entries)
+        or len({len(entry) for entry in entries}) != 1
+    ):
         return False
     return all(set(entry) <= {0, 1} for entry in entries) and any(len(set(entry)) < len(entry) for entry in entries)
 
