@@ -174,7 +174,10 @@ JOINT: dict[str, SearchSpace] = {
     },
 }
 JOINT["planetoid-g"] = JOINT["planetoid-t"]
-LABELS: SearchSpace = {"contexts__r2": Categorical((*SHARES, "auto")), "contexts__labels_first": Categorical((False, True))}
+LABELS: SearchSpace = {
+    "contexts__r2": Categorical((*SHARES, "auto")),
+    "contexts__labels_first": Categorical((False, True)),
+}
 SMOOTH: SearchSpace = {"training__weight_decay": Float(1e-6, 1e-3)}  # of the classifier on NELL
 
 

@@ -103,6 +103,30 @@ def skipgram() -> str:
     return _table(["", "ours", "peer", "ratio", ""], rows)
 
 
+def cluster() -> str:
+    """Two processes against one, and predictions while a worker is killed."""
+    found = _read(RESULTS / "cluster.json")
+    training, prediction = found["training"], found["prediction"]
+    rates = training["pairs_per_second"]
+    exchange = ", ".join(f"{size}: {ms:.1f} ms" for size, ms in training["exchange_ms"].items())
+    above = training["gigabytes_above_half_of_the_tables_and_the_graph"]
+    rows = [
+        [f"M pairs/s, {case}, {training['nodes']:,} nodes, d = 128", f"{rate / 1e6:.2f}"]
+        for case, rate in rates.items()
+    ]
+    rows += [
+        ["two processes against one", f"{training['two_against_one']:.2f}"],
+        ["two processes against the engine of one process", f"{training['two_against_the_engine_of_one_process']:.2f}"],
+        ["GB of a process above half of the tables and the graph", f"{above:.2f}"],
+        ["exchange of so many integers", exchange],
+        [
+            f"rows/s, {prediction['rows']:,} rows of 100 features, 2 Dask workers, one killed half way",
+            f"{prediction['rows_per_second']:,.0f}" + (", complete" if prediction["complete"] else ", incomplete"),
+        ],
+    ]
+    return _table(["measured", "result"], rows)
+
+
 def propagation() -> str:
     """Time and memory of the label-propagation family on millions of nodes."""
     rows = [
@@ -228,6 +252,36 @@ def prediction_sets() -> str:
         for data, entry in found[name].items()
     ]
     return _table(["coverage / size", "splits", "`predict_set`", "plain", "adaptive"], rows)
+
+
+def explanations() -> str:
+    """By how much scores fall without the strongest reasons, and without others."""
+    found = _read(RESULTS / "explanations.json")
+    rows = []
+    for name, title in _method_titles(found).items():
+        for kind, entry in found[name].items():
+            if kind == "seconds":
+                continue
+            ratio = entry["ratio"]
+            rows.append(
+                [
+                    title,
+                    f"{_removed(name, kind)} ({entry['nodes']} nodes)",
+                    f"{entry['top']:.3g}",
+                    f"{entry['random']:.3g}",
+                    "> 100x" if ratio > 100 else f"{ratio:.3g}x",
+                    f"{100 * entry['larger']:.0f} % of nodes",
+                    f"{1000 * found[name]['seconds']:.0f} ms",
+                ]
+            )
+    heads = ["method", "removed", "strongest", "at random", "ratio", "larger for", "time"]
+    return _table(heads, rows)
+
+
+def _removed(method: str, kind: str) -> str:
+    if kind == "neighbours":
+        return "features of neighbours" if method in ("planetoid", "ssgc", "gcn") else "edges to neighbours"
+    return kind
 
 
 def _errors(entry: dict[str, Any] | None) -> str:
@@ -381,8 +435,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
     "beyond": beyond,
     "calibration": calibration,
+    "cluster": cluster,
     "collapse": collapse,
     "demo": demo,
+    "explanations": explanations,
     "few_labels": few_labels,
     "label_more": label_more,
     "method_reference": method_reference,

@@ -13,6 +13,7 @@ from planetoid.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from planetoid import datasets as datasets
+    from planetoid import distributed as distributed
     from planetoid import evaluation as evaluation
     from planetoid import model_selection as model_selection
     from planetoid import presets as presets
@@ -65,6 +66,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "construct": "planetoid.graph.construct",
     "datasets": "planetoid.datasets",
+    "distributed": "planetoid.distributed",
     "evaluation": "planetoid.evaluation",
     "model_selection": "planetoid.model_selection",
     "presets": "planetoid.presets",

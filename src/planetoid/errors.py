@@ -169,6 +169,10 @@ class DatasetNotFoundError(PlanetoidError, FileNotFoundError):
     """The files of a data set are neither on this machine nor available for download."""
 
 
+class LostProcessError(PlanetoidError):
+    """Another process of a training has ended before its time."""
+
+
 class PlanetoidWarning(Diagnostic, UserWarning):
     """Something was repaired, dropped or ignored; the message has the count."""
 

@@ -20,6 +20,16 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.data.label_arrays import encode_labels
 from planetoid.data.types import FeaturesLike, GraphLike
 from planetoid.errors import DataError, NotInductiveError, PlanetoidError, PlanetoidWarning, collected_warnings, warn
+from planetoid.explanation.contributions import (
+    LOG_ODDS,
+    Answer,
+    Contributions,
+    Question,
+    by_occlusion,
+    by_predictions_of_neighbours,
+    log_odds,
+)
+from planetoid.explanation.fitted_data import data_tensors, is_small, restored_data
 from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
@@ -46,6 +56,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
     from typing_extensions import Self
 
+    from planetoid.explanation import Explanation
     from planetoid.preparation import Preparation
 
 __all__ = ["EmbeddingMixin", "GraphClassifier", "InductiveClassifier"]
@@ -94,6 +105,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     uses_graph: ClassVar[str] = "required"
     inductive: ClassVar[bool] = False
     multi_label: ClassVar[bool] = False  # whether nodes may have several labels
+    uses_processes: ClassVar[bool] = False  # whether several processes can fit it together
     needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that cannot be saved and that have no usable default
 
     constraints: ClassVar[Constraints] = {}  # what each parameter may be
@@ -111,6 +123,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threshold_: float
     calibrate: bool = True
     _seed: int  # of this fit: random_state, or a fresh one if that is None
+    _data: Dataset | None = None  # of this fit, which explanations go by
 
     @property
     def uses_validation(self) -> bool:
@@ -184,6 +197,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_supported(data, name, supported=self.multi_label)
         self.classes_ = data.classes
         self.node_ids_ = data.ids
+        self._data = data
         for attribute in ("n_features_in_", "feature_names_in_", "preparation_", "multi_label_", "threshold_"):
             self.__dict__.pop(attribute, None)
         if data.multi_label:
@@ -276,6 +290,74 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return members(probabilities, self.set_thresholds_, alpha)
 
+    def explain(
+        self,
+        node: Hashable | None = None,
+        X: FeaturesLike | None = None,
+        *,
+        top: int = 5,
+        label: Hashable | None = None,
+        data: Dataset | None = None,
+    ) -> Explanation:
+        """Return what speaks for the predicted class of a node and against it, and by how much.
+
+        Reasons are labelled nodes, neighbours and features, as far as the method goes by them; the result says what its
+        numbers mean. The documentation has the meaning for every method.
+
+        Parameters
+        ----------
+        node : id, optional
+            A fitted node.
+        X : array, sparse matrix or DataFrame, optional
+            One new row instead, for an inductive method.
+        top : int
+            How many reasons of each kind to list: so many for the class, and so many against it.
+        label : hashable, optional
+            The class to explain; by default the predicted one. It is compared with the most probable other class.
+        data : Dataset, optional
+            What the model was fitted on, if it does not hold that itself: ``save`` leaves out data of more than 32 MB.
+
+        Examples
+        --------
+        >>> import planetoid as pl
+        >>> model = pl.Feat().fit([[1, 0, 0], [0, 1, 1]], ["fruit", "animal"])
+        >>> [(reason.name, reason.contribution > 0) for reason in model.explain(0).features.reasons]
+        [(0, True)]
+        """
+        check_is_fitted(self, "label_distributions_")
+        if self.multi_label_:
+            raise DataError("explanations are of one class against another, for models with one label per node")
+        from planetoid.explanation.asking import ask
+
+        with explain_failures(type(self).__name__), one_blas_thread():
+            return ask(self, node, X, top, label, data)
+
+    def _explain(self, question: Question) -> Answer:
+        """Return the parts of the score that a question is about.
+
+        Any method can answer like this: by the predictions of the neighbours if it uses a graph, and by the features of
+        the row if it is inductive (:class:`InductiveClassifier`). A method that knows more about its scores says more.
+        """
+        if question.row is None:
+            raise _not_inductive(self)
+        data = question.known_data()
+        score = float(log_odds(self.label_distributions_[question.row], question.contrast))
+        around = by_predictions_of_neighbours(data, question.row, self.label_distributions_, question.contrast)
+        return Answer(score, "calibrated log-odds of the class against the other", [around])
+
+    def _fitted_data(self) -> Dataset | None:
+        """Return the data of the fit, unless the model has got more nodes since."""
+        return self._data if self._data is not None and self._data.n_nodes == len(self.node_ids_) else None
+
+    def _check_row(self, X: FeaturesLike) -> Features:
+        raise _not_inductive(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if state.get("_data") is not None and not is_small(state["_data"]):
+            state = {**state, "_data": None}  # copies of a model do not carry much data along
+        return state
+
     def score(
         self,
         X: FeaturesLike | None = None,
@@ -340,7 +422,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def save(
-        self, path: str | Path, *, overwrite: bool = False, extra_files: Callable[[Path], None] | None = None
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        data: bool = True,
+        extra_files: Callable[[Path], None] | None = None,
     ) -> None:
         """Write the fitted model to a folder, from which ``planetoid.load`` reads it without the graph.
 
@@ -354,11 +441,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         path : str or Path
         overwrite : bool
             Replace an existing model.
+        data : bool
+            Include labels, edges and features of the fit, up to 32 MB, so that the loaded model can ``explain`` its
+            predictions.
         extra_files : callable, optional
             Called with the folder before it is renamed to ``path``, to write further files into it.
         """
         check_is_fitted(self, "label_distributions_")
         attributes, tensors = self._state()
+        fitted = self._fitted_data() if data else None
+        if fitted is not None and is_small(fitted):
+            tensors |= data_tensors(fitted)
         parameters, not_saved = {}, {}
         for name, value in self.get_params(deep=False).items():
             try:
@@ -418,6 +511,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.label_distributions_.shape != (len(self.node_ids_), len(self.classes_)):
             raise DataError("the model is damaged: its probabilities do not fit its nodes and classes")
         self.label_distributions_.flags.writeable = False
+        self._data = restored_data(tensors, self.node_ids_, self.classes_)
         self._take_tensors(tensors)
 
     def _tensors(self) -> Tensors:
@@ -527,6 +621,25 @@ class InductiveClassifier(GraphClassifier):
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         return self.calibration_.apply(self._predict_rows(self._check_new(X)))
+
+    def _explain(self, question: Question) -> Answer:
+        """Explain by the features: what the prediction from features alone would lose without each of them."""
+
+        def score(rows: Features) -> npt.NDArray[np.float64]:
+            return log_odds(self._predict_rows(rows), question.contrast)
+
+        x = question.known_row()
+        return Answer(float(score(x)[0]), LOG_ODDS, [by_occlusion(x, score), *self._label_reasons(question)])
+
+    def _label_reasons(self, question: Question) -> list[Contributions]:
+        """Return the contributions of labelled nodes, of a method that knows them."""
+        return []
+
+    def _check_row(self, X: FeaturesLike) -> Features:
+        row = self._check_new(X)
+        if row.shape[0] != 1:
+            raise DataError(f"explain takes one new row at a time, X has {row.shape[0]:,}")
+        return row
 
     def _check_new(self, X: FeaturesLike) -> Features:
         """Validate new rows against the fitted features, by column name if there are names; prepare raw rows."""

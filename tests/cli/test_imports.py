@@ -64,5 +64,5 @@ def test_a_planetoid_model_needs_no_compiler_of_torch(files, imported, tmp_path)
 
 
 def test_a_report_is_written_without_the_model(models, imported, tmp_path):
-    command = ("report", models("planetoid-t"), "--out", tmp_path / "r.html", "--quiet")
+    command = ("report", models("planetoid-t"), "--reasons", 0, "--out", tmp_path / "r.html", "--quiet")
     assert imported(("torch", "planetoid.estimator"), *command) == []

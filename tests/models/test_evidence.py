@@ -233,7 +233,7 @@ def test_label_propagation_counts_as_far_as_it_labels_hidden_nodes_as_well_as_th
         return np.eye(2)[[0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0]]  # node 2 wrong, node 8 correct
 
     monkeypatch.setattr(view, "_propagated", propagated)
-    assert view._share_of_propagation(codes, 2, 1.0) == pytest.approx(0.5 * ((1 + 1) / (2 + 1)) ** SECOND_POWER)
+    assert view._share_of_propagation(codes, 2, 1.0) == pytest.approx(0.5 * ((1 + 10) / (2 + 10)) ** SECOND_POWER)
     assert seen[0].tolist() == [False, True, False, True]
     assert view._share_of_propagation(np.array([0, 1, 2, 3]), 4, 1.0) == 0.5  # no class has a label to hide
 

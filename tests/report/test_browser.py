@@ -197,6 +197,26 @@ def test_a_click_on_the_map_selects_a_node(opened, cited_page):
     assert reader.run("return map.view.zoom") == 1  # the map stays where it is
 
 
+def test_a_selected_node_has_its_reasons(opened, cited, cited_page):
+    reader = opened(cited_page)
+    model, *_ = cited
+    with_reasons = reader.run("return Object.keys(data.reasons.nodes).map(Number)")
+    node = reader.run("return data.ids[arguments[0]]", with_reasons[0])
+    reader.run("select(arguments[0])", with_reasons[0])
+    reader.settled()
+    expected, shown = model.explain(node), reader.text("node")
+    assert f"Why {expected.label} rather than {expected.runner_up}" in shown
+    lines = reader.driver.find_elements(By.CSS_SELECTOR, "#node .reasons li")
+    reasons = [reason for group in expected.groups for reason in group.reasons]
+    assert len(lines) == len(reasons)
+    for line, reason in zip(lines, reasons, strict=True):
+        assert str(reason.name) in line.text
+        assert line.get_attribute("class") == ("for" if reason.contribution > 0 else "against")
+    without = next(k for k in range(300) if k not in with_reasons)
+    reader.run("select(arguments[0])", without)
+    assert "Reasons are included for 100 of 300 nodes, not for this one" in reader.text("node")
+
+
 def test_colour_modes_agree_with_the_metrics(opened, cited, cited_page):
     model, record, truth = cited
     quality = measure_quality(ReportNodes.of(ModelView.of(model), record, truth))

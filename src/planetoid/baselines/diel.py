@@ -19,6 +19,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import MARGIN, Answer, Contributions, Question, linear_answer
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
@@ -184,6 +185,19 @@ class Diel(InductiveClassifier):
     def _decision_function(self, X: Rows) -> Scores:
         scores = np.asarray(X @ self.coef_.T + self.intercept_, dtype=np.float64)
         return np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None or not self.is_item_[question.row]:
+            x = liblinear_rows(question.known_row(), self.row_normalize, np.float64)
+            return linear_answer(question, x, self.coef_, self.intercept_, -1, 1)
+        around = symmetric_adjacency(question.known_data().graph)[[question.row]]
+        with_features = ~self.is_item_[around.indices]
+        lists, weights = around.indices[with_features], around.data[with_features].astype(np.float64)
+        if len(lists) == 0:
+            return Answer(0.0, MARGIN, [], "nothing is known about this node: no neighbour has features")
+        values = weights / weights.sum() * (self.scores_[lists] @ question.contrast)
+        meaning = "score of the neighbour, by its features, times its share of the node's edges"
+        return Answer(values.sum(), MARGIN, [Contributions("neighbours", lists, values, meaning, 0.0)])
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return np.asarray(softmax(self._decision_function(liblinear_rows(X, self.row_normalize)), axis=1))

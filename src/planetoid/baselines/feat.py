@@ -15,11 +15,13 @@ from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, linear_answer
 from planetoid.io.model_files import Tensors
 from planetoid.multi_label import SetSample
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.logistic_regression import LogisticRegressions, fit_logistic, left_out_sets
+from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 
 __all__ = ["Feat"]
@@ -106,6 +108,20 @@ class Feat(InductiveClassifier):
         assert data.X is not None
         rows = labels_to_leave_out(data)
         return left_out_sets(scale_rows(data.X[rows], self.row_normalize), rows, self.C, data, self._logistic)
+
+    def _explain(self, question: Question) -> Answer:
+        x = scale_rows(question.known_row(), self.row_normalize)
+        found = linear_answer(question, x, self.solver_.coef_, self.solver_.intercept_, 0, 1, LOG_ODDS)
+        return found._replace(parts=[*found.parts, *self._label_reasons(question)])
+
+    def _label_reasons(self, question: Question) -> list[Contributions]:
+        if question.data is None or question.data.X is None:
+            return []
+        rows = question.data.labelled
+        X = scale_rows(question.data.X[rows], self.row_normalize)
+        x = scale_rows(question.known_row(), self.row_normalize)
+        solver = SoftmaxWeights(self.solver_.coef_, self.solver_.intercept_, self.C)
+        return [by_optimality(question, rows, X, x, solver)]
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.multi_label_:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.special import softmax
 
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, by_label_gradient
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
@@ -57,6 +59,8 @@ class GCN(EmbeddingMixin, GraphClassifier):
     ----------
     embedding_ : float32 array of shape (n_nodes, hidden)
         The hidden layer.
+    W1_, W2_ : float32 arrays
+        The weights of the two layers.
     history_ : list of dict
         One record per evaluation.
 
@@ -134,8 +138,41 @@ class GCN(EmbeddingMixin, GraphClassifier):
         with one_thread():
             network = self._learn(data)
             self.embedding_, scores = network.predict()
+        self.W1_, self.W2_ = (weights.detach().numpy() for weights in (network.first, network.second))
         shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        data = question.known_data()
+        assert data.X is not None
+        X = sparse.csr_array(scale_rows(data.X, self.row_normalize))
+        A = normalized_adjacency(symmetric_adjacency(data.graph))
+        outgoing = self.W2_.astype(np.float64) @ question.contrast
+        near = A[[question.row]]
+        # The network has no biases, so the gradient times the input adds up to the score.
+        gates = near.data[:, None] * (self.embedding_[near.indices] > 0) * outgoing
+        pulls = A[near.indices].T @ gates  # gradient by A X W1 of the nodes two steps away
+        around = np.flatnonzero(pulls.any(axis=1))
+        gradients = pulls[around] @ self.W1_.T.astype(np.float64)  # by their features
+        inputs = X[around].multiply(gradients).tocsr()
+        meaning = "features of this node times the gradient of the score"
+        columns = np.asarray(inputs.sum(axis=0)).ravel()
+        present = np.flatnonzero(columns)
+        parts = [
+            self._label_reasons(question, question.row, A),
+            Contributions("neighbours", around, np.asarray(inputs.sum(axis=1)).ravel(), meaning, 0.0),
+            Contributions("features", present, columns[present], "value, near the node, times the gradient", 0.0),
+        ]
+        return Answer(float(columns.sum()), LOG_ODDS, parts)
+
+    def _label_reasons(self, question: Question, row: int, A: sparse.csr_array) -> Contributions:
+        data = question.known_data()
+        rows = data.labelled
+        hidden = (A[np.append(rows, row)] @ self.embedding_).astype(np.float64)
+        probabilities = softmax(hidden[:-1] @ self.W2_, axis=1)
+        return by_label_gradient(data, rows, hidden[:-1] @ hidden[-1], probabilities, question.contrast)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         return reference_sample(data, probabilities)

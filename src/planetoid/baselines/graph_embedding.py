@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from scipy.special import expit
 
 from planetoid.calibration import Sample
@@ -15,21 +16,23 @@ from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
+from planetoid.engine.shards import ColumnShard, column_shard
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.explanation.contributions import LOG_ODDS, Answer, Question, by_predictions_of_neighbours
 from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.callbacks import Record
+from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
+from planetoid.training.fingerprints import fingerprint_of, stable_repr
 from planetoid.training.logistic_regression import fit_logistic, left_out_sets
+from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
-from planetoid.utils.progress import progress
 from planetoid.utils.seeds import new_seed
 
 __all__ = ["GraphEmbedding"]
 
 AUTO_C = 3.0  # times classes^2 / labels
 AUTO_C_SETS = 30.0  # of each of the independent regressions of several labels per node
-PIECES = 100  # records of a training, and moves of the progress bar
 
 
 class GraphEmbedding(EmbeddingMixin, GraphClassifier):
@@ -54,6 +57,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         With several labels per node it is 30.
     directory : path, optional
         Folder for memory-mapped tables, for graphs larger than memory.
+    callbacks : list of Callback, optional
+        For instance :class:`Checkpoint`.
     calibrate : bool, default True
         Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
@@ -65,8 +70,10 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     Attributes
     ----------
     embedding_ : float32 array of shape (n_nodes, dimension)
+    coef_, intercept_ : arrays
+        Of the softmax regression on rows of the embedding, scaled to length 1.
     history_ : list of dict
-        Mean ``context_loss`` of each hundredth of the training, with the share ``pretrained`` by then.
+        Mean ``context_loss`` of each fiftieth of the training, with the share ``pretrained`` by then.
 
     Examples
     --------
@@ -78,6 +85,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     """
 
     multi_label = True
+    uses_processes = True
+
     constraints: ClassVar[Constraints] = {
         "dimension": Integer(1),
         "pretrain": Real(0, closed="neither"),
@@ -89,6 +98,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         "negatives": ("shared", "own"),
         "C": (Real(0, closed="neither"), "auto"),
         "directory": (str, Path, None),
+        "callbacks": CALLBACKS,
         "calibrate": bool,
         "random_state": RANDOM_STATE,
         "n_jobs": N_JOBS,
@@ -114,6 +124,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         negatives: str = "shared",
         C: float | str = "auto",
         directory: str | Path | None = None,
+        callbacks: Sequence[Callback] | None = None,
         calibrate: bool = True,
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -126,32 +137,64 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         self.negatives = negatives
         self.C = C
         self.directory = directory
+        self.callbacks = callbacks
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_callbacks(self.callbacks)
+
     def _fit(self, data: Dataset) -> Probabilities:
         from sklearn.linear_model import LogisticRegression
 
-        self.embedding_ = self._embed(data)
-        X = scale_rows(self.embedding_, "l2")
+        e, shard = self._train(data)
         rows = data.labelled
+        known = e[rows] if shard is None else shard.rows(e, rows)
+        self._labelled_rows = scale_rows(known, "l2")
         if data.Y is not None:
-            self._logistic = fit_logistic(X[rows], data.Y[rows], self._inverse_penalty(data))
-            probabilities = np.asarray(expit(self._logistic.logits(X)))
-            probabilities[~data.graph.connected()] = 0.0
-            return probabilities
+            return self._fit_sets(data, data.Y, e, shard)
         solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
-        self._softmax = fit_softmax(solver, X[rows], data.y[rows])
-        probabilities = np.asarray(self._softmax.predict_proba(X))
+        self._softmax = fit_softmax(solver, self._labelled_rows, data.y[rows])
+        self.coef_, self.intercept_ = np.asarray(self._softmax.coef_), np.asarray(self._softmax.intercept_)
+        if shard is None:
+            self.embedding_ = e
+            probabilities = np.asarray(self._softmax.predict_proba(scale_rows(e, "l2")))
+        else:
+            self.embedding_ = shard.whole(e)
+            parts = (scale_rows(shard.rows(e, some), "l2") for some in shard.row_blocks(len(e)))
+            probabilities = np.concatenate([self._softmax.predict_proba(part) for part in parts])
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
+
+    def _fit_sets(
+        self, data: Dataset, Y: sparse.csr_array, e: npt.NDArray[np.float32], shard: ColumnShard | None
+    ) -> Probabilities:
+        """Fit a logistic regression per class, for several labels per node."""
+        self._logistic = fit_logistic(self._labelled_rows, Y[data.labelled], self._inverse_penalty(data))
+        self.embedding_ = e if shard is None else shard.whole(e)
+        probabilities = np.asarray(expit(self._logistic.logits(scale_rows(self.embedding_, "l2"))))
+        probabilities[~data.graph.connected()] = 0.0
+        return probabilities
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        data, row = question.known_data(), question.row
+        if not data.graph.connected()[row]:
+            return Answer(0.0, LOG_ODDS, [], "nothing is known about this node: it has no edges")
+        X = scale_rows(self.embedding_[np.append(data.labelled, row)], "l2").astype(np.float64)
+        solver = SoftmaxWeights(self.coef_, self.intercept_, self._inverse_penalty(data))
+        labels = by_optimality(question, data.labelled, X[:-1], X[-1:], solver)
+        around = by_predictions_of_neighbours(data, row, self.label_distributions_, question.contrast)
+        return Answer(float(solver.scores(X[-1:])[0] @ question.contrast), LOG_ODDS, [labels, around])
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         rows = labels_to_leave_out(data)
         connected = data.graph.connected()[rows]  # the others say nothing
-        X = scale_rows(self.embedding_[rows[connected]], "l2")
+        X = self._labelled_rows[np.searchsorted(data.labelled, rows[connected])]
         scores = self._softmax.decision_function(X)
         return left_out_sample(products(X), scores, rows[connected], self._inverse_penalty(data), data, probabilities)
 
@@ -170,25 +213,44 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         """Return the embedding alone, without a classifier on it."""
         if not hasattr(self, "_seed"):
             self._seed = new_seed(self.random_state)
-        return self._embed(data)
+        e, shard = self._train(data)
+        return e if shard is None else shard.whole(e)
 
-    def _embed(self, data: Dataset) -> npt.NDArray[np.float32]:
+    def _train(self, data: Dataset) -> tuple[npt.NDArray[np.float32], ColumnShard | None]:
+        """Return the embedding, or the columns of it that this process has."""
+        from planetoid.engine.sharded import ShardedSkipGram
         from planetoid.engine.skipgram import SkipGram, new_tables
+        from planetoid.training.table_loss import SkipGramLoss
+        from planetoid.training.trainer import Schedule, Trainer
 
         self.history_ = []
-        graph = data.graph
-        e, w = new_tables(graph.n_nodes, self.dimension, self._seed, self.directory)
+        graph, shard = data.graph, column_shard(self.dimension)
+        directory, columns = self.directory, slice(None)
+        if shard is not None:
+            columns = shard.columns
+            directory = None if directory is None else Path(directory) / f"columns-{columns.start}"
+        e, w = new_tables(graph.n_nodes, self.dimension, self._seed, directory, columns)
         if graph.n_edges == 0:
-            return e
-        sampler = ContextSampler(graph, self.contexts, seed=self._seed)
-        skipgram = SkipGram(
-            sampler, e, w, learning_rate=self.context_learning_rate, negatives=self.negatives, n_jobs=self.n_jobs
+            return e, shard
+        sampler, rate = ContextSampler(graph, self.contexts, seed=self._seed), self.context_learning_rate
+        skipgram = (
+            SkipGram(sampler, e, w, learning_rate=rate, negatives=self.negatives, n_jobs=self.n_jobs)
+            if shard is None
+            else ShardedSkipGram(sampler, e, w, shard, learning_rate=rate, negatives=self.negatives)
         )
-        total = skipgram.n_batches(self.pretrain * graph.n_nodes)
-        bounds = np.unique(np.linspace(0, total, PIECES + 1).astype(int)).tolist()
-        with progress("embedding", total, self.verbose) as advance:
-            for first, last in pairwise(bounds):
-                loss = skipgram.train(first, last, total)
-                self.history_.append({"step": 0, "pretrained": last / total, "context_loss": loss})
-                advance(last - first, f"loss {loss:.4f}")
-        return e
+        trainer = Trainer(
+            [SkipGramLoss(skipgram, self.pretrain * graph.n_nodes, shard)],
+            Schedule(0),
+            self.callbacks or (),
+            name=type(self).__name__,
+            verbose=self.verbose,
+            fingerprint=lambda: self._fingerprint(data),
+        )
+        trainer.run()
+        self.history_ = trainer.history
+        return e, shard
+
+    def _fingerprint(self, data: Dataset) -> str:
+        names = ("dimension", "pretrain", "contexts", "context_learning_rate", "negatives")
+        parameters = {name: stable_repr(getattr(self, name)) for name in names}
+        return fingerprint_of(type(self).__name__, self._seed, parameters, data)

@@ -16,6 +16,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.explanation.contributions import BY_WEIGHT, LOG_ODDS, Answer, Contributions, Question, entries_of
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
@@ -84,6 +85,10 @@ class IterativeClassification(GraphClassifier):
     ----------
     n_iter_ : int
         Number of sweeps in all rounds.
+    coef_, intercept_ : arrays
+        Weights per class of the local classifier: those of the features, then those of the neighbours' classes.
+    final_labels_ : array of shape (n_nodes,)
+        The label of each node, as a code of ``classes_``, that its neighbours saw at the end.
 
     References
     ----------
@@ -160,8 +165,29 @@ class IterativeClassification(GraphClassifier):
             if np.array_equal(labels, before):
                 break
         self._warn(changed, len(hidden), _n_effective(labels) / first)
+        self.coef_, self.intercept_ = _per_class(solver)
+        self.final_labels_ = labels
         neighbours = adjacency @ _one_hot(labels, data.n_classes)
         return np.asarray(softmax(local.content + neighbours @ local.relation, axis=1))
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        x = scale_rows(question.known_row(), self.row_normalize)
+        n_features = x.shape[1]
+        around = _aggregation(symmetric_adjacency(question.known_data().graph), self.aggregate)[[question.row]]
+        relation = self.coef_[:, n_features:].T @ question.contrast  # by the class of a neighbour
+        values = around.data.astype(np.float64) * relation[self.final_labels_[around.indices]]
+        of_features = self.coef_[:, :n_features].T @ question.contrast
+        columns, entries = entries_of(x)
+        from_features = entries * of_features[columns]
+        base = float(self.intercept_ @ question.contrast)
+        meaning = "weight of the class of the neighbour, known or predicted, times its share of the node's neighbours"
+        parts = [
+            Contributions("neighbours", around.indices, values, meaning, base + float(from_features.sum())),
+            Contributions("features", columns, from_features, BY_WEIGHT, base + float(values.sum())),
+        ]
+        return Answer(base + float(values.sum() + from_features.sum()), LOG_ODDS, parts)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         return reference_sample(data, probabilities)
@@ -247,10 +273,16 @@ def _concatenate(X: Rows, neighbours: Matrix) -> Rows:
     return np.hstack([X, neighbours])
 
 
-def _local_classifier(solver: LogisticRegression, X: Rows) -> LocalClassifier:
-    weights, intercept = solver.coef_, solver.intercept_
+def _per_class(solver: LogisticRegression) -> tuple[Matrix, Matrix]:
+    """Return weights and intercepts, also of two classes one row each."""
+    weights, intercept = np.asarray(solver.coef_), np.asarray(solver.intercept_)
     if len(weights) == 1:  # two classes: one score, that of the second
         weights, intercept = np.vstack([-weights, weights]) / 2, np.append(-intercept, intercept) / 2
+    return weights, intercept
+
+
+def _local_classifier(solver: LogisticRegression, X: Rows) -> LocalClassifier:
+    weights, intercept = _per_class(solver)
     n_features = X.shape[1]
     content = np.asarray(X @ weights[:, :n_features].T + intercept, dtype=np.float64)
     return LocalClassifier(content, np.ascontiguousarray(weights[:, n_features:].T))

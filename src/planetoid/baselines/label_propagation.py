@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 
+from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, class_mass_normalized, reached
+from planetoid.baselines.propagation import Propagation, class_mass_weights, reached
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
@@ -62,6 +63,8 @@ class LabelPropagation(Propagation):
     ----------
     n_iter_ : int
         Number of iterations.
+    class_weights_ : array of shape (n_classes,)
+        By which the scores of each class were multiplied.
 
     References
     ----------
@@ -106,12 +109,30 @@ class LabelPropagation(Propagation):
         deviation = np.where(labelled[:, None], labels - prior, 0.0)
         values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
         scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0) + labels
-        if not self.class_mass_normalization:
+        self.class_weights_ = np.ones(len(prior))
+        if data.multi_label and self.class_mass_normalization:
+            self.class_weights_ = class_mass_weights(scores[free], prior) * free.sum()
+            scores[free] = np.clip(scores[free] * self.class_weights_, 0.0, 1.0)
             return scores
-        if data.multi_label:  # as many nodes of each class as its share says, instead of shares of a row
-            scores[free] = np.clip(class_mass_normalized(scores[free], prior) * free.sum(), 0.0, 1.0)
-            return scores
-        return class_mass_normalized(scores, prior)
+        if self.class_mass_normalization:
+            self.class_weights_ = class_mass_weights(scores, prior)
+        return scores * self.class_weights_
+
+    def _equations(self, data: Dataset) -> LabelEquations:
+        adjacency = symmetric_adjacency(data.graph)
+        labelled = data.y >= 0
+        return LabelEquations(
+            adjacency,
+            strengths(adjacency),
+            ~labelled & reached(data),
+            fixed=labelled,
+            inject=lambda targets: np.asarray(adjacency @ targets),
+            collect=lambda z: np.asarray(adjacency @ z),
+            complete=lambda found, targets: np.where(labelled, targets, found),
+            scale=np.ones(data.n_nodes),
+            start=unit_vector(data.n_nodes),
+            labels_at_neighbours=True,
+        )
 
     def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
         """Hide some of the labels, and propagate the others once more."""

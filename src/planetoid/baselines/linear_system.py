@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.engine.shards import OneProcess, current_exchange
 from planetoid.utils.threads import resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _fixed_point(system: System, tol: float, max_iter: int, workers: Workers) ->
     while n_iter < max_iter and change > tol:
         n_iter += 1
         rows = (matrix.indptr, matrix.indices, matrix.data, inverse, bias, old, new)
-        change = max(workers.run(propagate_rows, rows, len(inverse)), default=0.0)
+        change = max(workers.run(propagate_rows, rows, len(inverse), changed=new), default=0.0)
         old, new = new, old
     return Solution(old, n_iter, change, change <= tol)
 
@@ -162,7 +163,8 @@ def _conjugate_gradients(
         sums = np.zeros((workers.blocks(n), 2, columns))
         workers.run(step_rows, (length, direction, weighed, inverse, values, residual), n, sums)
         before, (norm, slope) = slope, sums.sum(axis=0)
-        workers.run(turn_rows, (_ratio(slope, before), inverse, residual, direction), n)
+        workers.run(turn_rows, (_ratio(slope, before), inverse, residual, direction), n, changed=direction)
+    workers.share(values)
     start = np.sqrt(goal) / tol if tol > 0 else np.ones(columns)
     error = _ratio(np.sqrt(norm), start).max(initial=0.0)
     return Solution(values, n_iter, float(error), not (norm > goal).any())
@@ -187,24 +189,59 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
 
 
 class Workers:
-    """Distributes blocks of rows over threads; the kernels release the interpreter lock."""
+    """Distributes blocks of rows over processes and threads; the kernels release the interpreter lock.
+
+    A block belongs to one process. The others get what is needed of it: partial sums, and rows that products read.
+    """
 
     def __init__(self, pool: ThreadPoolExecutor | None) -> None:
         self._pool = pool
+        self._exchange = current_exchange() or OneProcess()
 
     @staticmethod
     def blocks(n_rows: int) -> int:
         return -(-n_rows // ROWS_PER_TASK)
 
-    def run(self, kernel: Kernel, arrays: tuple[Array, ...], n_rows: int, partial: Array | None = None) -> list[float]:
-        """Call ``kernel(*arrays[, partial[block]], start, stop)`` for each block of rows."""
+    def run(
+        self,
+        kernel: Kernel,
+        arrays: tuple[Array, ...],
+        n_rows: int,
+        partial: Array | None = None,
+        changed: Array | None = None,
+    ) -> list[float]:
+        """Call ``kernel(*arrays[, partial[block]], start, stop)`` for each block of rows.
+
+        Returns what the kernel returned for each block. ``changed`` are rows that the kernel sets and that other
+        blocks read later; other arrays are only complete in the rows of this process.
+        """
 
         def call(block: int) -> float:
             start = block * ROWS_PER_TASK
             own = () if partial is None else (partial[block],)
             return kernel(*arrays, *own, start, min(start + ROWS_PER_TASK, n_rows)) or 0.0
 
-        return list((self._pool.map if self._pool else map)(call, range(self.blocks(n_rows))))
+        bounds = self._bounds(self.blocks(n_rows))
+        own = range(bounds[self._exchange.rank], bounds[self._exchange.rank + 1])
+        answers = np.zeros(bounds[-1])
+        answers[own.start : own.stop] = list((self._pool.map if self._pool else map)(call, own))
+        self._exchange.share_rows(answers, bounds)
+        if partial is not None:
+            self._exchange.share_rows(partial, bounds)
+        if changed is not None:
+            self.share(changed)
+        found: list[float] = answers.tolist()
+        return found
+
+    def share(self, rows: Array) -> None:
+        """Complete an array with the rows of the other processes."""
+        bounds = self._bounds(self.blocks(len(rows)))
+        self._exchange.share_rows(rows, [min(len(rows), block * ROWS_PER_TASK) for block in bounds])
+
+    def _bounds(self, n_blocks: int) -> list[int]:
+        """Return the first block of each process, and the end of the last."""
+        size = self._exchange.size
+        return [n_blocks * rank // size for rank in range(size + 1)]
 
 
 @contextmanager

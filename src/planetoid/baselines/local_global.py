@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, class_mass_normalized, filled
+from planetoid.baselines.propagation import Propagation, class_mass_weights, filled
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
@@ -53,6 +54,8 @@ class LocalGlobalConsistency(Propagation):
     ----------
     n_iter_ : int
         Number of iterations.
+    class_weights_ : array of shape (n_classes,)
+        By which the scores of each class were multiplied.
 
     References
     ----------
@@ -105,6 +108,27 @@ class LocalGlobalConsistency(Propagation):
         scores = np.clip(root * values, 0.0, None)
         isolated = degrees == 0
         scores[isolated] = (1 - self.alpha) * labels[isolated]
+        self.class_weights_ = np.ones(data.n_classes)
         if self.class_mass_normalization:
-            scores = class_mass_normalized(scores, data.class_prior)
-        return filled(scores, data)
+            self.class_weights_ = class_mass_weights(scores, data.class_prior)
+        return filled(scores * self.class_weights_, data)
+
+    def _equations(self, data: Dataset) -> LabelEquations:
+        adjacency = symmetric_adjacency(data.graph)
+        degrees = strengths(adjacency)
+        entering = (1 - self.alpha) / self.alpha * np.sqrt(degrees)
+        return LabelEquations(
+            adjacency,
+            degrees / self.alpha,
+            degrees > 0,
+            fixed=degrees == 0,
+            inject=lambda targets: entering * targets,
+            collect=lambda z: entering * z,
+            complete=lambda found, targets: found,
+            scale=np.sqrt(degrees),
+            start=unit_vector(data.n_nodes),
+        )
+
+    @property
+    def _kept_share(self) -> float:
+        return float(1 - self.alpha)

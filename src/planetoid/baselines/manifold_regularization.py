@@ -14,6 +14,7 @@ from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import Answer, Contributions, Question, linear_answer
 from planetoid.graph.adjacency import symmetric_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
@@ -240,6 +241,20 @@ class ManifoldRegularization(InductiveClassifier):
         from planetoid.training.batches import FeatureRows
 
         return FeatureRows(scale_rows(X, self.row_normalize))
+
+    def _explain(self, question: Question) -> Answer:
+        if self.kind == "network" or self.kernel == "rbf":
+            return super()._explain(question)
+        return linear_answer(question, self._scaled(question.known_row()), self.coef_.T, self.intercept_, -1, 1)
+
+    def _label_reasons(self, question: Question) -> list[Contributions]:
+        if self.kind != "network" or question.data is None:
+            return []
+        from planetoid.baselines.smooth_network import label_reasons
+
+        assert question.data.X is not None
+        labelled = self._features(question.data.X[question.data.labelled])
+        return [label_reasons(self.network_, labelled, self._features(question.known_row()), question)]
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.kind == "network":

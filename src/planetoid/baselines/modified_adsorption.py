@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, filled
 from planetoid.data.dataset import Dataset
@@ -120,15 +121,34 @@ class ModifiedAdsorption(Propagation):
         self.beta = beta
 
     def _fit(self, data: Dataset) -> Probabilities:
-        adjacency = symmetric_adjacency(data.graph)
-        walk = walk_probabilities(adjacency, data.y >= 0, self.beta)
-        flow = _symmetric_flow(adjacency, walk.p_cont, self.mu2)
-        diagonal = self.mu1 * walk.p_inj + strengths(flow) + self.mu3
+        walk, flow, diagonal = self._walk_system(data)
         right = np.column_stack([self.mu1 * walk.p_inj[:, None] * data.one_hot(), self.mu3 * walk.p_abnd])
         everywhere = np.ones(data.n_nodes, dtype=bool)
         values = np.clip(self._solve(System(flow, diagonal, right, everywhere)), 0.0, None)
         self.dummy_ = values[:, -1]
         return filled(values[:, :-1], data)
+
+    def _walk_system(self, data: Dataset) -> tuple[WalkProbabilities, sparse.csr_array, Vector]:
+        """Return what walks do at each node, and the matrix of the system: its flow and its diagonal."""
+        adjacency = symmetric_adjacency(data.graph)
+        walk = walk_probabilities(adjacency, data.y >= 0, self.beta)
+        flow = _symmetric_flow(adjacency, walk.p_cont, self.mu2)
+        return walk, flow, self.mu1 * walk.p_inj + strengths(flow) + self.mu3
+
+    def _equations(self, data: Dataset) -> LabelEquations:
+        walk, flow, diagonal = self._walk_system(data)
+        entering = self.mu1 * walk.p_inj
+        return LabelEquations(
+            flow,
+            diagonal,
+            np.ones(data.n_nodes, dtype=bool),
+            fixed=np.zeros(data.n_nodes, dtype=bool),
+            inject=lambda targets: entering * targets,
+            collect=lambda z: entering * z,
+            complete=lambda found, targets: found,
+            scale=np.ones(data.n_nodes),
+            start=unit_vector(data.n_nodes),
+        )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.baselines.label_equations import LabelEquations
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation
 from planetoid.data.dataset import Dataset
@@ -139,6 +140,47 @@ class PoissonLearning(Propagation):
         self.scores_ = scores * correction
         return _softmax(_standardized(self.scores_, np.where(solved, volume, 0.0)), counts[components] > 0)
 
+    _quantity = "score u of the class minus that of the other"
+
+    def _equations(self, data: Dataset) -> LabelEquations:
+        adjacency = symmetric_adjacency(data.graph)
+        degrees = strengths(adjacency)
+        volume = degrees + mean_weight(adjacency)
+        components = data.graph.components()
+        labelled = (data.y >= 0).astype(np.float64)
+        solved = self._known(data)
+        free = solved.copy()
+        free[_hubs(components, degrees)] = False
+
+        def centred(values: Matrix, weights: Matrix) -> Matrix:
+            """Subtract the weighted mean of each component."""
+            return np.asarray(values - _weighted_means(values[:, None], components, weights)[components, 0])
+
+        def start(row: int) -> Matrix:
+            own = (components == components[row]) * volume
+            found = np.asarray(-own / own.sum())
+            found[row] += 1.0
+            return found
+
+        return LabelEquations(
+            adjacency,
+            degrees,
+            free,
+            fixed=np.zeros(data.n_nodes, dtype=bool),
+            inject=lambda targets: labelled * centred(targets, labelled),
+            collect=lambda z: labelled * centred(z, labelled),
+            complete=lambda found, targets: centred(found, volume),
+            scale=np.ones(data.n_nodes),
+            start=start,
+        )
+
+    def _class_weights(self, data: Dataset) -> Matrix:
+        return self._correction(data)
+
+    def _known(self, data: Dataset) -> npt.NDArray[np.bool_]:
+        components = data.graph.components()
+        return np.asarray((np.count_nonzero(_label_counts(data, components), axis=1) > 1)[components])
+
     def _correction(self, data: Dataset) -> Matrix:
         """Return the factor of each class by which its share differs from that among the labels."""
         if self.class_prior is None:
@@ -169,7 +211,8 @@ def _hubs(components: npt.NDArray[np.int32], degrees: Matrix) -> npt.NDArray[np.
 def _weighted_means(scores: Matrix, components: npt.NDArray[np.int32], weights: Matrix) -> Matrix:
     """Return the weighted mean score of each component."""
     sums = np.stack([np.bincount(components, weights=weights * column) for column in scores.T], axis=1)
-    return np.asarray(sums / np.bincount(components, weights=weights)[:, None])
+    total = np.bincount(components, weights=weights)[:, None]
+    return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
 
 
 def _standardized(scores: Matrix, weights: Matrix) -> Matrix:

@@ -17,11 +17,21 @@ from sklearn.linear_model import LogisticRegression
 
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import scale_rows
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.explanation.contributions import (
+    LOG_ODDS,
+    Answer,
+    Contributions,
+    Question,
+    by_weight,
+    two_class_weights,
+)
+from planetoid.explanation.memory import remember
 from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
+from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 
 __all__ = ["PropagatedFeatures"]
@@ -126,10 +136,7 @@ class PropagatedFeatures(GraphClassifier):
         self.calibrate = calibrate
 
     def _fit(self, data: Dataset) -> Probabilities:
-        assert data.X is not None
-        X = scale_rows(data.X, self.row_normalize)
-        filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
-        rows = filter_.rows(X, data.labelled).astype(np.float64)
+        X, filter_, rows = self._propagated(data)
         self._fit_softmax(rows, data.y[data.labelled])
         some = np.searchsorted(data.labelled, labels_to_leave_out(data))
         self._left_out = products(rows[some]), rows[some] @ self.coef_.T + self.intercept_
@@ -137,6 +144,34 @@ class PropagatedFeatures(GraphClassifier):
         if scores.shape[1] == 1:  # two classes: one score, that of the second
             scores = np.hstack([np.zeros_like(scores), scores])
         return np.asarray(softmax(scores, axis=1))
+
+    def _propagated(self, data: Dataset) -> tuple[Rows, Filter, npt.NDArray[np.float64]]:
+        """Return scaled features, the filter, and the propagated rows of the labelled nodes."""
+        assert data.X is not None
+        X = scale_rows(data.X, self.row_normalize)
+        filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
+        return X, filter_, filter_.rows(X, data.labelled).astype(np.float64)
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        data = question.known_data()
+        key = ("propagated", self.variant, self.K, self.alpha, self.row_normalize)
+        X, filter_, rows = remember(data, key, lambda: self._propagated(data))
+        share = np.zeros((data.n_nodes, 1), dtype=np.float32)
+        share[question.row] = 1.0
+        share = filter_(share)  # S is symmetric: a column of it is a row
+        weights = two_class_weights(self.coef_, 0, 1).T @ question.contrast
+        base = float(two_class_weights(self.intercept_[:, None], 0, 1)[:, 0] @ question.contrast)
+        x = np.asarray(X.T @ share, dtype=np.float64).T
+        features = by_weight(x, weights, base, "propagated value of the feature times its weight")
+        around = np.flatnonzero(share)
+        neighbours = share[around, 0].astype(np.float64) * (X[around] @ weights)
+        meaning = "score of the features of this node, times their share in the propagated features"
+        C = self._inverse_penalty(len(data.labelled)) / (np.mean((rows**2).sum(axis=1)) or 1.0)
+        labels = by_optimality(question, data.labelled, rows, x, SoftmaxWeights(self.coef_, self.intercept_, C))
+        parts = [labels, Contributions("neighbours", around, neighbours, meaning, base), features]
+        return Answer(base + features.values.sum(), LOG_ODDS, parts)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         gram, scores = self._left_out

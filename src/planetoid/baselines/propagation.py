@@ -7,17 +7,21 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.baselines.label_equations import LabelEquations, explain_by_labels, reached
 from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.explanation.contributions import Answer, Question
+from planetoid.explanation.memory import remember
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real
 
 __all__ = [
     "Propagation",
     "class_mass_normalized",
+    "class_mass_weights",
     "filled",
     "reached",
 ]
@@ -49,6 +53,8 @@ class Propagation(GraphClassifier):
     n_iter_ : int
         Number of iterations.
     """
+
+    uses_processes = True
 
     constraints: ClassVar[Constraints] = {
         "solver": SOLVERS,
@@ -90,13 +96,40 @@ class Propagation(GraphClassifier):
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         return reference_sample(data, probabilities, as_accurate=True)
 
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        data = question.known_data()
+        return explain_by_labels(
+            question,
+            data,
+            remember(data, repr(self), lambda: self._equations(data)),
+            self._class_weights(data),
+            known=self._known(data),
+            kept=self._kept_share,
+            quantity=self._quantity,
+            n_jobs=self.n_jobs,
+        )
 
-def reached(data: Dataset) -> npt.NDArray[np.bool_]:
-    """Return which nodes are in a component with a label."""
-    components = data.graph.components()
-    has_label = np.zeros(int(components.max()) + 1, dtype=bool)
-    has_label[components[data.labelled]] = True
-    return np.asarray(has_label[components])
+    _quantity: ClassVar[str] = "score of the class minus that of the other, before they are scaled to sum to one"
+
+    def _equations(self, data: Dataset) -> LabelEquations:
+        """Return the linear system, as a function of the labels."""
+        raise NotImplementedError
+
+    def _class_weights(self, data: Dataset) -> npt.NDArray[np.float64]:
+        """Return by what the scores of each class were multiplied, relative to their mean."""
+        found = getattr(self, "class_weights_", np.ones(data.n_classes))
+        return np.asarray(found / max(float(np.mean(found)), np.finfo(float).tiny))
+
+    def _known(self, data: Dataset) -> npt.NDArray[np.bool_]:
+        """Return which nodes a label reaches."""
+        return reached(data)
+
+    @property
+    def _kept_share(self) -> float:
+        """Score of its own label at a node that has no equation."""
+        return 1.0
 
 
 def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64]) -> Probabilities:
@@ -106,9 +139,13 @@ def class_mass_normalized(scores: Probabilities, prior: npt.NDArray[np.float64])
     array([[0.286, 0.167],
            [0.214, 0.333]])
     """
+    return np.asarray(scores * class_mass_weights(scores, prior))
+
+
+def class_mass_weights(scores: Probabilities, prior: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the factor of each class that makes the sums of the columns proportional to ``prior``."""
     mass = scores.sum(axis=0, dtype=np.float64)
-    weight = np.divide(prior, mass, out=np.zeros_like(prior), where=mass > 0)
-    return np.asarray(scores * weight)
+    return np.asarray(np.divide(prior, mass, out=np.zeros_like(prior), where=mass > 0))
 
 
 def filled(scores: Probabilities, data: Dataset) -> Probabilities:

@@ -13,6 +13,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.errors import ParameterError
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import Contributions, Question
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
@@ -190,6 +191,15 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         return reference_sample(data, probabilities)
+
+    def _label_reasons(self, question: Question) -> list[Contributions]:
+        if question.data is None:
+            return []
+        from planetoid.baselines.smooth_network import label_reasons
+
+        assert question.data.X is not None
+        labelled = self._features(question.data.X[question.data.labelled])
+        return [label_reasons(self.network_, labelled, self._features(question.known_row()), question)]
 
     def _predict_rows(self, X: Features) -> Probabilities:
         from planetoid.baselines.smooth_network import predict

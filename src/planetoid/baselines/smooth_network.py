@@ -17,8 +17,10 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.data.dataset import Dataset
+from planetoid.data.scaling import Rows
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import PlanetoidWarning, warn
+from planetoid.explanation.contributions import Contributions, Question, by_label_gradient
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.callbacks import EarlyStopping, Record
 from planetoid.training.distance_loss import PairDistanceLoss, WalkPairs
@@ -27,10 +29,11 @@ from planetoid.training.loss import Loss
 from planetoid.training.optimizers import NamedOptimizer
 from planetoid.training.prediction import predict_in_batches
 from planetoid.training.randomness import StepRandom, one_thread
+from planetoid.training.softmax_reasons import products_with
 from planetoid.training.supervised_loss import SupervisedLoss
 from planetoid.training.trainer import Schedule, Trainer
 
-__all__ = ["SmoothNetwork", "SmoothTraining", "embed", "predict", "train"]
+__all__ = ["SmoothNetwork", "SmoothTraining", "embed", "label_reasons", "predict", "train"]
 
 PREDICT_ROWS = 16_384
 WALKS = Contexts(q=10, d=3)  # as the paper prints them
@@ -149,6 +152,24 @@ def predict(network: SmoothNetwork, features: FeatureRows) -> npt.NDArray[np.flo
     return predict_in_batches(
         lambda rows: torch.softmax(network.logits(features.batch(rows)), dim=1), len(features), PREDICT_ROWS
     )
+
+
+def label_reasons(network: SmoothNetwork, labelled: FeatureRows, row: FeatureRows, question: Question) -> Contributions:
+    """Return what labelled nodes, whose features are ``labelled``, add to the score of a row through the last layer."""
+    data = question.known_data()
+
+    def last(features: FeatureRows) -> Rows:
+        if not len(network.hidden.layers):
+            return features.X
+
+        def output(rows: slice) -> torch.Tensor:
+            hidden, _ = network.hidden(features.batch(rows))
+            return torch.as_tensor(hidden)
+
+        return predict_in_batches(output, len(features), PREDICT_ROWS)
+
+    products = products_with(last(labelled), last(row))
+    return by_label_gradient(data, data.labelled, products, predict(network, labelled), question.contrast)
 
 
 def embed(network: SmoothNetwork, features: FeatureRows) -> npt.NDArray[np.float32]:

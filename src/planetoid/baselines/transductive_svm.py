@@ -15,6 +15,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
 from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import Answer, Question, linear_answer
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Float, SearchSpace
 
@@ -156,6 +157,9 @@ class TransductiveSVM(InductiveClassifier):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         return reference_sample(data, probabilities, as_accurate=True)
+
+    def _explain(self, question: Question) -> Answer:
+        return linear_answer(question, self._scaled(question.known_row()), self.coef_, self.intercept_, -0.5, 0.5)
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._predict_scaled(self._scaled(X))

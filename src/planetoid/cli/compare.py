@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
+from planetoid.cli.engines import tasks_on, uses_dask
 from planetoid.cli.evaluate import (
     HoldOut,
     Journal,
@@ -23,7 +24,18 @@ from planetoid.cli.evaluate import (
 )
 from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.method_choice import Choice, excluded_lines
-from planetoid.cli.options import AsJson, Methods, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.options import (
+    AsJson,
+    Engine,
+    Methods,
+    NewNodes,
+    Processes,
+    Quiet,
+    Scheduler,
+    Seed,
+    Settings,
+    takes_data,
+)
 from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError
 from planetoid.utils.text import pluralize
@@ -51,6 +63,8 @@ def compare(
     seed: Seed = 0,
     journal: Journal = None,
     jobs: Processes = 0,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -74,6 +88,7 @@ def compare(
     from planetoid.utils.progress import progress
 
     options.require(labels=True)
+    uses_dask(engine, scheduler)
     if journal is not None:
         check_writable(journal)
     given = parse_settings(settings)
@@ -102,8 +117,9 @@ def compare(
         advance(1, f"{outcome.method}, split {outcome.seed}")
 
     try:
-        with progress("", n_tasks, verbose=not quiet) as advance:
-            measure(methods, data, protocol, seeds, parameters, n_processes(jobs, n_tasks), collect, journal)
+        jobs = n_processes(jobs, n_tasks)
+        with tasks_on(engine, scheduler, jobs), progress("", n_tasks, verbose=not quiet) as advance:
+            measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
     except KeyboardInterrupt:
         print_message(resumes(journal), quiet=quiet or journal is None)
         _show(finished, excluded, protocol, warned, as_json)

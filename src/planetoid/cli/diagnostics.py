@@ -22,6 +22,7 @@ ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("ARGUMENTS", default=())
 
 # Parameters whose option is not their own name, and the placeholder of a value that the reader has to choose.
 OPTIONS = {
+    "data": "--edges, --features and --nodes",
     "format": "--features-format",
     "names": "--ignore",
     "overwrite": "--force",
@@ -36,7 +37,7 @@ SAME_NAME = (
     *("preset", "query", "source_column", "target_column", "text_columns", "unlabelled", "weight_column"),
     *("label_separator", "multi_label"),
 )
-FLAGS = ("overwrite", "multi_label")
+FLAGS = ("data", "multi_label", "overwrite")
 PLACEHOLDERS = {"format": "FORMAT"}
 
 

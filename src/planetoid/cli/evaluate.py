@@ -11,8 +11,9 @@ import typer
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
+from planetoid.cli.engines import tasks_on, uses_dask
 from planetoid.cli.evaluate_sets import show_sets
-from planetoid.cli.options import AsJson, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError, ParameterError
 from planetoid.utils.text import pluralize
@@ -76,6 +77,8 @@ def evaluate(
     seed: Seed = 0,
     journal: Journal = None,
     jobs: Processes = 0,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -100,6 +103,7 @@ def evaluate(
     from planetoid.utils.progress import progress
 
     options.require(labels=True)
+    uses_dask(engine, scheduler)
     if journal is not None:
         check_writable(journal)
     given = parse_settings(settings)
@@ -127,7 +131,7 @@ def evaluate(
         advance(1, f"{outcome.method}, split {outcome.seed}")
 
     try:
-        with progress("", len(methods) * splits, verbose=not quiet) as advance:
+        with tasks_on(engine, scheduler, jobs), progress("", len(methods) * splits, verbose=not quiet) as advance:
             measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
     except KeyboardInterrupt:
         print_message(resumes(journal), quiet=quiet or journal is None)

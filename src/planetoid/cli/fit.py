@@ -15,6 +15,8 @@ from planetoid.cli.diagnostics import ARGUMENTS, collect_warnings
 from planetoid.cli.method_choice import Choice, choose_method, parse_methods
 from planetoid.cli.options import AsJson, Force, NewNodes, Quiet, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
+from planetoid.cli.several import add_checkpoint, check_processes, start_processes, together
+from planetoid.distributed.environment import is_one_of_several, rank
 from planetoid.errors import ParameterError
 from planetoid.utils.text import pluralize
 
@@ -45,6 +47,19 @@ def fit(
     ] = None,
     seed: Seed = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of threads, for methods that use several.")] = 1,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes that fit together.", show_default=False),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder to keep the state of the training in; the same command resumes from it.",
+            show_default=False,
+            metavar="FOLDER",
+        ),
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(min=0, help="Seconds between two checkpoints.")] = 30.0,
     out: Annotated[Path, typer.Option(help="Folder for the model.", metavar="FOLDER")] = Path("model"),
     force: Force = False,
     as_json: AsJson = False,
@@ -61,6 +76,7 @@ def fit(
       [bold]planetoid fit --edges e.csv --labels l.csv --method lp --out lp/[/bold]
       [bold]planetoid fit --edges e.csv --features words.txt --labels l.csv --new-nodes[/bold]
       [bold]planetoid fit --edges e.csv --labels l.csv --set training.steps=500 --hold-out 0.2[/bold]
+      [bold]planetoid fit --edges e.csv --labels l.csv --method graphemb --processes 4 --checkpoint run1[/bold]
     """
     from planetoid.cli.settings import parse_settings
     from planetoid.persistence import FitRecord, write_record
@@ -71,7 +87,14 @@ def fit(
         method = _checked_method(method, new_nodes, parameters)
     if hold_out is not None and options.validation is not None:
         raise ParameterError("--hold-out and --validation are mutually exclusive")
+    if processes is not None or is_one_of_several():
+        check_processes(method, options)
     _check_target(out, force)
+    if processes is not None and processes > 1 and not is_one_of_several():
+        start_processes(processes)
+        return
+    is_first = rank() == 0
+    quiet = quiet or not is_first
     with collect_warnings(quiet=quiet) as warned:
         data = options.read(quiet=quiet)
         if hold_out is not None:
@@ -79,9 +102,14 @@ def fit(
         choice = choose_method(data, new_nodes=new_nodes) if method == "auto" else _checked_choice(method, data)
         print_message(_announcement(choice), quiet=quiet)
         model = make_model(choice.method, preset, parameters, seed=seed, jobs=jobs, verbose=not quiet)
+        if checkpoint is not None:
+            add_checkpoint(model, choice.method, checkpoint, checkpoint_every)
         start = time.perf_counter()
-        model.fit(data)
+        with together(processes):
+            model.fit(data)
         seconds = time.perf_counter() - start
+    if not is_first:
+        return
     command = shlex.join(["planetoid", *ARGUMENTS.get()])
     record = FitRecord.of(data, command=command, notes=warned, seconds=seconds)
     model.save(out, overwrite=force, extra_files=lambda folder: write_record(folder, record))

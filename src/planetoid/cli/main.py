@@ -13,10 +13,24 @@ import typer
 from typer.core import TyperGroup
 
 from planetoid import __version__
-from planetoid.cli import check, compare, datasets, demo, embed, evaluate, fit, predict, report, reproduce, tune
+from planetoid.cli import (
+    check,
+    compare,
+    datasets,
+    demo,
+    embed,
+    evaluate,
+    explain,
+    fit,
+    predict,
+    report,
+    reproduce,
+    tune,
+)
 from planetoid.cli.console import prepare_streams, print_message
 from planetoid.cli.diagnostics import ARGUMENTS, print_warnings, render
-from planetoid.errors import PlanetoidError
+from planetoid.distributed.environment import LOST_PROCESS, is_launched
+from planetoid.errors import LostProcessError, PlanetoidError
 from planetoid.utils.deferred import defer_module
 from planetoid.utils.syncing import NO_SYNC_VARIABLE
 
@@ -52,6 +66,11 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             print_message("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except LostProcessError as error:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which torchrun sends to those that are about to end
+            if not is_launched():  # else the process that started this one says what has happened
+                print_message(f"error: {render(error)}")
+            raise typer.Exit(LOST_PROCESS) from None
         except PlanetoidError as error:
             raise _exit(ctx, render(error)) from None
         except OSError as error:
@@ -88,6 +107,7 @@ app = typer.Typer(
 app.command("check")(check.check)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
 app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
@@ -120,7 +140,8 @@ def planetoid(
     """Label a graph from a handful of labels.
 
     Results go to stdout, messages to stderr. Exit codes: 0 success, 2 an error
-    in data or options, 130 interrupted (143 by SIGTERM).
+    in data or options, 3 another process of the training ended, 130
+    interrupted (143 by SIGTERM).
     """
     if no_sync:
         os.environ[NO_SYNC_VARIABLE] = "1"
@@ -140,6 +161,6 @@ def run() -> None:
         if option in arguments:
             arguments = [option, *(argument for argument in arguments if argument != option)]
     signal.signal(signal.SIGTERM, _terminate)
-    if {"fit", "report"} & set(arguments) and not HELP & set(arguments):
+    if {"explain", "fit", "report"} & set(arguments) and not HELP & set(arguments):
         defer_module("scipy.stats")  # imported by scikit-learn, which takes a second, and used by few methods
     app(arguments, prog_name="planetoid")

@@ -15,6 +15,7 @@ from planetoid.cli.data_options import DataOptions
 
 __all__ = [
     "AsJson",
+    "Engine",
     "FeaturesFormat",
     "Force",
     "IdColumn",
@@ -26,6 +27,7 @@ __all__ = [
     "NewNodes",
     "Processes",
     "Quiet",
+    "Scheduler",
     "Seed",
     "Settings",
     "data_options",
@@ -122,6 +124,18 @@ REPEATED = ("ignore", "text_columns", "categorical", "unlabelled", "header", "no
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: no messages, no progress bar.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Where independent tasks run: dask.", show_default=False, metavar="NAME"),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786; without it, workers are started here.",
+        show_default=False,
+        metavar="ADDRESS",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Processes = Annotated[int, typer.Option(min=0, help="Number of processes; 0: one per core, at most 4.")]

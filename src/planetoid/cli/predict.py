@@ -10,9 +10,25 @@ import typer
 
 from planetoid.cli.console import print_json, print_message, status
 from planetoid.cli.diagnostics import collect_warnings
-from planetoid.cli.options import AsJson, FeaturesFormat, Force, IdColumn, Ids, Model, NewFeatures, NewNodeTable, Quiet
+from planetoid.cli.engines import uses_dask
+from planetoid.cli.options import (
+    AsJson,
+    Engine,
+    FeaturesFormat,
+    Force,
+    IdColumn,
+    Ids,
+    Model,
+    NewFeatures,
+    NewNodeTable,
+    Processes,
+    Quiet,
+    Scheduler,
+)
 from planetoid.cli.outputs import check_output_file
+from planetoid.errors import ParameterError
 from planetoid.utils.text import pluralize
+from planetoid.utils.threads import available_cores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,6 +82,9 @@ def predict(
     ] = ";",
     id_column: IdColumn = None,
     features_format: FeaturesFormat = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    jobs: Processes = 0,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -86,13 +105,28 @@ def predict(
       [bold]planetoid predict model/ --ids ids.txt[/bold]
       [bold]planetoid predict model/ --nodes new_people.csv[/bold]
       [bold]planetoid predict model/ --features new.parquet --out predictions.parquet[/bold]
+      [bold]planetoid predict model/ --features 'parts/*.parquet' --engine dask --out predictions/[/bold]
     """
     from planetoid.cli.new_rows import check_exclusive, open_new
+    from planetoid.cli.predict_parts import predict_parts
     from planetoid.cli.prediction_files import PredictionTable, check_format, open_sink
     from planetoid.errors import ParameterError
     from planetoid.persistence import SavedModel
 
     check_exclusive(features, nodes, ids)
+    if uses_dask(engine, scheduler):
+        if nodes is not None or ids is not None or coverage is not None:
+            raise ParameterError("--engine dask takes --features, without --nodes, --ids and --coverage")
+        with collect_warnings(quiet=quiet) as warned:
+            summary = predict_parts(
+                model, features, out, id_column=id_column, format=features_format, all_probabilities=all_probabilities,
+                scheduler=scheduler, workers=jobs or min(4, available_cores()), force=force, quiet=quiet,
+            )  # fmt: skip
+        if as_json:
+            print_json({**summary, "warnings": warned})
+        parts = pluralize(summary["parts"], "part")
+        print_message(f"{pluralize(summary['rows'], 'row')} in {parts} in {out}", quiet=quiet)
+        return
     check_format(out)
     to_file = str(out) != "-"
     if to_file:
@@ -162,7 +196,6 @@ def _of_new(saved: SavedModel, new: NewNodes) -> Iterator[Block]:
 def _sets(saved: SavedModel, coverage: float) -> Callable[[npt.NDArray[np.floating[Any]]], npt.NDArray[np.bool_]]:
     from functools import partial
 
-    from planetoid.errors import ParameterError
     from planetoid.prediction_sets import members
 
     if not 0 < coverage < 1:

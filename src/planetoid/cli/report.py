@@ -84,6 +84,12 @@ def report(
     points: Annotated[
         int, typer.Option(min=1, help="Maximum number of nodes on the map; labelled nodes are always included.")
     ] = 100_000,
+    reasons: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Maximum number of nodes with reasons for their class; 0: none, which is faster for networks."
+        ),
+    ] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the map; the same seed gives the same file.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of threads for the map.")] = 1,
     force: Force = False,
@@ -124,6 +130,7 @@ def report(
         held_out=_cross_validate(model, record, saved.node_ids, quiet) if cross_validate and truth is None else None,
         title=title,
         max_points=points,
+        max_reasons=reasons,
         seed=seed,
         n_jobs=jobs,
         overwrite=force,

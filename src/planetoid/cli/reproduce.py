@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from planetoid.cli.console import print_json, print_message, print_table
+from planetoid.cli.engines import tasks_on
+from planetoid.cli.options import Engine, Scheduler
 from planetoid.cli.outputs import make_output_folder
 
 __all__ = ["reproduce"]
@@ -23,6 +25,8 @@ def reproduce(
     ],
     runs: Annotated[int, typer.Option(min=1, help="Runs per cell, each with its own seed and random split.")] = 10,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option(help="Folder for tables, records and finished runs.")] = Path("results"),
     quick: Annotated[
         bool, typer.Option("--quick", help="Use small budgets that take minutes and only show that everything runs.")
@@ -57,16 +61,17 @@ def reproduce(
     records = []
     for part in wanted:
         started = time.perf_counter()
-        text, cells = reproduce_part(
-            part,
-            runs=1 if quick else runs,
-            jobs=jobs,
-            out=folder,
-            quick=quick,
-            lists=lists,
-            datasets=data or (),
-            verbose=not quiet,
-        )
+        with tasks_on(engine, scheduler, jobs):
+            text, cells = reproduce_part(
+                part,
+                runs=1 if quick else runs,
+                jobs=jobs,
+                out=folder,
+                quick=quick,
+                lists=lists,
+                datasets=data or (),
+                verbose=not quiet,
+            )
         print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
         if as_json:
             records += as_record(cells)

@@ -11,9 +11,10 @@ import typer
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
+from planetoid.cli.engines import tasks_on, uses_dask
 from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
 from planetoid.cli.evaluate_sets import refuse_sets
-from planetoid.cli.options import AsJson, NewNodes, Processes, Quiet, Seed, Settings, takes_data
+from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
 from planetoid.utils.text import pluralize
 
@@ -47,6 +48,8 @@ def tune(
     settings: Settings = None,
     seed: Seed = 0,
     jobs: Processes = 0,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -69,6 +72,7 @@ def tune(
     from planetoid.utils.progress import progress
 
     options.require(labels=True)
+    uses_dask(engine, scheduler)
     names = parse_methods(method)
     if len(names) != 1:
         raise ParameterError(f"--method {method}: tune takes one method")
@@ -81,8 +85,8 @@ def tune(
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
     )
-    best = [0.0]
-    with progress(names[0], trials, verbose=not quiet) as advance:
+    best, jobs = [0.0], n_processes(jobs, min(trials, 8))
+    with tasks_on(engine, scheduler, jobs), progress(names[0], trials, verbose=not quiet) as advance:
 
         def note(trial: Trial) -> None:
             best[0] = max(best[0], 0.0 if trial.score is None else trial.score.mean)
@@ -90,7 +94,7 @@ def tune(
 
         found = search(
             names[0], data, trials=trials, protocol=protocol, fixed=fixed, seed=seed,
-            seeds=range(FIRST_SPLIT, FIRST_SPLIT + splits), jobs=n_processes(jobs, min(trials, 8)), journal=journal,
+            seeds=range(FIRST_SPLIT, FIRST_SPLIT + splits), jobs=jobs, journal=journal,
             on_trial=note,
         )  # fmt: skip
     if as_json:

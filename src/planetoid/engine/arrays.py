@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 __all__ = [
     "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs",
-    "Row", "Rules", "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables",
+    "Row", "Rules", "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables", "Turned",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -146,3 +146,11 @@ class Batch(NamedTuple):
     shared_negatives: Nodes  # (group of slots, position, number)
     rows: Nodes  # (thread, number): rows to be added up
     factors: Table  # (thread, number): and what each of them counts
+
+
+class Turned(NamedTuple):
+    """The coefficients of a group of slots by context instead of by centre; 0 where there is no pair."""
+
+    around: Table  # (slot, position of the context, number among its own contexts)
+    negatives: Table  # (position, number of the shared negative, slot)
+    centres: Nodes  # (slot): rows of e at one position

@@ -18,9 +18,9 @@ from numba.core.typing import Context, Signature
 from numba.extending import intrinsic
 
 from planetoid.engine.arrays import Integers
-from planetoid.engine.compiling import exact
+from planetoid.engine.compiling import entry, exact
 
-__all__ = ["barrier", "run_in_step"]
+__all__ = ["arrive_once", "barrier", "run_in_step", "wait_a_while"]
 
 SPINS_BEFORE_YIELD = 2000
 WORDS_IN_A_LINE = 8  # of the cache; the counter has a line to itself
@@ -89,3 +89,19 @@ def barrier(arrivals: Integers, n_threads: np.int64) -> None:
         spins += 1
         if spins > SPINS_BEFORE_YIELD:
             _give_way()
+
+
+@entry
+def arrive_once(arrivals: Integers) -> None:
+    """Add 1 to a counter that other processes may share."""
+    _arrive(arrivals)
+
+
+@entry
+def wait_a_while(arrivals: Integers, complete: int) -> bool:
+    """Wait until the counter is as large, but not for long; return whether it is."""
+    for _ in range(SPINS_BEFORE_YIELD):
+        if _arrived(arrivals) >= complete:
+            return True
+    _give_way()
+    return _arrived(arrivals) >= complete

@@ -13,7 +13,10 @@ from planetoid.engine.arrays import GraphArrays, Integers, LabelArrays, LabelCen
 from planetoid.engine.compiling import exact
 from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, to_unit, unit
 
-__all__ = ["label_centre", "label_context", "negative", "nth_pair", "pairs_in_walk", "start_of_walk", "walk", "window"]
+__all__ = [
+    "label_centre", "label_context", "negative", "next_node", "nth_pair", "pairs_in_walk", "start_of_walk", "walk",
+    "window",
+]  # fmt: skip
 
 # The upper half of 64 bits chooses an entry of a row, the lower half whether its alias is taken instead.
 HALF, LOW_32, TO_UNIT_32 = U64(32), U64(0xFFFFFFFF), np.float32(2.0**-32)
@@ -85,15 +88,19 @@ def second_order_step(path: Nodes, j: np.int64, key: np.uint64, graph: GraphArra
 
 
 @exact
+def next_node(path: Nodes, j: np.int64, key: np.uint64, graph: GraphArrays, node2vec: Node2Vec | None) -> np.int64:
+    """Return node j of a walk whose first j nodes are known, or -1 at a dead end."""
+    if node2vec is not None and j > 1:
+        return second_order_step(path, j, key, graph, node2vec)
+    return step(np.int64(path[j - 1]), bits_at(key, j), graph)
+
+
+@exact
 def walk(path: Nodes, key: np.uint64, start: np.int64, graph: GraphArrays, node2vec: Node2Vec | None) -> np.int64:
     """Fill ``path`` with a random walk and return its length, which is smaller than ``len(path)`` at a dead end."""
-    node = start
-    path[0] = node
+    path[0] = start
     for j in range(1, len(path)):
-        if node2vec is None:
-            node = step(node, bits_at(key, j), graph)
-        else:
-            node = second_order_step(path, j, key, graph, node2vec) if j > 1 else step(node, bits_at(key, j), graph)
+        node = next_node(path, j, key, graph, node2vec)
         if node < 0:
             return j
         path[j] = node

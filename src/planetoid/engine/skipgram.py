@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from planetoid.engine.arrays import Batch, Pairs, Rules, Schedule, Table, Tables
 from planetoid.engine.barrier import run_in_step
@@ -50,6 +51,8 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
         "batch_size": Integer(1),
         "n_jobs": N_JOBS,
     }
+
+    most_slots: ClassVar[int] = MOST_SLOTS  # of a batch
 
     def __init__(
         self,
@@ -115,7 +118,7 @@ class BaseSkipGram(ABC, Generic[AnyTable]):
         if self.sampler.contexts.single_pairs:
             return self.batch_size, 1
         visits = self.sampler.contexts.q * self.sampler.busiest_share()
-        slots = int(np.clip(VISITS_PER_BATCH / visits, 1, MOST_SLOTS))
+        slots = int(np.clip(VISITS_PER_BATCH / visits, 1, self.most_slots))
         group = GROUP if slots >= 2 * GROUP else GROUP // 2 if slots >= GROUP else 1
         return slots - slots % group, group
 
@@ -201,6 +204,10 @@ class SkipGram(BaseSkipGram[Table]):
             self.batch,
             losses,
         )
+        return self._mean_loss(losses)
+
+    def _mean_loss(self, losses: npt.NDArray[np.float64]) -> float:
+        """Return the mean loss per draw, of batches whose slots were measured now and then."""
         measured = losses[:, ::LOSS_EVERY]
         draws = self.sampler.pairs_per_walk / self.sampler.sampling.r1
         return float(measured.mean() / draws) if measured.size else 0.0
@@ -230,9 +237,15 @@ class SkipGram(BaseSkipGram[Table]):
         return plain
 
 
-def new_tables(n_nodes: int, dimension: int, seed: int, directory: str | Path | None = None) -> tuple[Table, Table]:
-    """Return new tables: e small and random, w zero; memory-mapped files where a directory is given."""
-    shape = (n_nodes, dimension)
+def new_tables(
+    n_nodes: int,
+    dimension: int,
+    seed: int,
+    directory: str | Path | None = None,
+    columns: slice = slice(None),
+) -> tuple[Table, Table]:
+    """Return new tables, or some of their columns: e small and random, w zero; in files where a directory is given."""
+    shape = (n_nodes, len(range(dimension)[columns]))
     if directory is None:
         e, w = np.empty(shape, np.float32), np.zeros(shape, np.float32)
     else:
@@ -243,5 +256,5 @@ def new_tables(n_nodes: int, dimension: int, seed: int, directory: str | Path | 
     generator = np.random.Generator(np.random.Philox(seed))
     for first in range(0, n_nodes, 65536):
         part = generator.random((min(65536, n_nodes - first), dimension), dtype=np.float32)
-        e[first : first + len(part)] = (part - np.float32(0.5)) / np.float32(dimension)
+        e[first : first + len(part)] = (part[:, columns] - np.float32(0.5)) / np.float32(dimension)
     return e, w

@@ -11,9 +11,9 @@ from planetoid.engine.draws import (
     label_centre,
     label_context,
     negative,
+    next_node,
     pairs_in_walk,
     start_of_walk,
-    walk,
     window,
 )
 from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, SHARED_NEGATIVES, WALKS, key_of, unit
@@ -58,12 +58,33 @@ def draw_label_pairs(
 
 
 @exact
+def walk_together(first: np.int64, last: np.int64, index: np.int64, sampling: Sampling, batch: Batch) -> None:
+    """Draw the walks among a range of slots, all of them one step at a time: so their memory accesses overlap."""
+    seed, q = sampling.seed, batch.paths.shape[1]
+    for b in range(first, last):
+        batch.is_walk[b] = unit(key_of(seed, WALKS, index + b), KIND) < sampling.r2
+        batch.lengths[b] = q
+        if batch.is_walk[b]:
+            batch.paths[b, 0] = start_of_walk(seed, index + b, sampling.starts)
+    for j in range(1, q):
+        for b in range(first, last):
+            if batch.is_walk[b] and batch.lengths[b] == q:
+                key = key_of(seed, WALKS, index + b)
+                node = next_node(batch.paths[b], j, key, sampling.graph, sampling.node2vec)
+                if node < 0:
+                    batch.lengths[b] = j
+                else:
+                    batch.paths[b, j] = node
+
+
+@exact
 def draw_slots(
     first: np.int64, last: np.int64, index: np.int64, sampling: Sampling, rules: Rules, batch: Batch
 ) -> None:
     """Draw a range of slots; slot 0 of the batch has number ``index`` in the whole training."""
     seed, n_nodes, self_pairs = sampling.seed, sampling.n_nodes, sampling.self_pairs
     n_shared, n_own = rules.n_shared, rules.n_own
+    walk_together(first, last, index, sampling, batch)
     for b in range(first, last):
         shared = batch.shared_negatives[b // rules.group]
         if b % rules.group == 0:
@@ -72,11 +93,8 @@ def draw_slots(
                 for x in range(n_shared):
                     shared[j, x] = negative(key, j * n_shared + x, n_nodes)
         path, contexts, n_positive = batch.paths[b], batch.contexts[b], batch.n_positive[b]
-        key = key_of(seed, WALKS, index + b)
-        batch.is_walk[b] = unit(key, KIND) < sampling.r2
         if batch.is_walk[b]:
-            start = start_of_walk(seed, index + b, sampling.starts)
-            length = walk(path, key, start, sampling.graph, sampling.node2vec)
+            length = batch.lengths[b]
             contexts_in_walk(path, length, sampling.d, self_pairs, shared, contexts, n_positive)
             key = key_of(seed, NEGATIVES, index + b)
             for j in range(length):
@@ -86,6 +104,4 @@ def draw_slots(
         else:
             key = key_of(seed, LABEL_PAIRS, index + b)
             draw_label_pairs(key, sampling.r1, sampling.labels, self_pairs, rules.n_label, path, contexts, n_positive)
-            length = len(path)
             batch.n_pairs[b] = rules.label_row
-        batch.lengths[b] = length

@@ -22,8 +22,8 @@ import numpy as np
 
 from planetoid.engine.arrays import Batch, Integers, Nodes, Row, Rules, Sampling, Schedule, Table, Tables
 from planetoid.engine.barrier import barrier
+from planetoid.engine.centre_lists import centres_around, centres_of_negative
 from planetoid.engine.compiling import exact, fast, fast_entry
-from planetoid.engine.draws import window
 from planetoid.engine.loops import F32, ONE, ZERO, add_row, add_rows, dot, dots, fill_up, sigmoids
 from planetoid.engine.prefetch import prefetch
 from planetoid.engine.slots import draw_slots
@@ -34,7 +34,6 @@ MAX_SCORE_STEP = F32(1.0)
 LOSS_EVERY = 4  # slots
 NEAR = 1 << 21  # floats of a table that the caches hold; asking ahead for its rows only costs time
 TINY, SMALLEST = F32(1e-12), 1e-300
-NONE = np.int64(0)
 
 
 @exact
@@ -157,14 +156,7 @@ def update_contexts(
                     prefetch(w, path[min(k + 2, length - 1)])
                     prefetch(e, path[min(k + 1 + d, length - 1)])
                 if owns(thread, n_threads, c, frozen):
-                    count = NONE
-                    low, high = window(k, length, d)
-                    for j in range(low, high):
-                        if self_pairs or j != k:
-                            before = k - window(j, length, d)[0]  # of the positions around j, itself included
-                            rows[count] = path[j]
-                            factors[count] = coefficients[j, before if self_pairs or k < j else before - 1]
-                            count += 1
+                    count = centres_around(path, k, length, d, self_pairs, coefficients, rows, factors)
                     add_rows(e, rows, factors, fill_up(rows, factors, count), w[c])
         for j in range(length if n_contexts else 0):
             first = batch.n_positive[b, j] if batch.is_walk[b] else 0
@@ -190,12 +182,8 @@ def update_shared_negatives(
                 if far:
                     prefetch(w, shared[min(j + 1, len(shared) - 1), x])
                 if owns(thread, n_threads, c, frozen):
-                    count = NONE
-                    for b in range(number * group, (number + 1) * group):
-                        if batch.is_walk[b] and j < batch.lengths[b]:
-                            rows[count] = batch.paths[b, j]
-                            factors[count] = batch.coefficients[b, j, batch.n_positive[b, j] + x]
-                            count += 1
+                    first, last = number * group, (number + 1) * group
+                    count = centres_of_negative(batch, first, last, j, x, rows, factors)
                     if count == 1:
                         add_row(e[rows[0]], factors[0], w[c])
                     else:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from planetoid.errors import PlanetoidError
@@ -17,12 +18,25 @@ from planetoid.parameters import Integer, check_parameters
 if TYPE_CHECKING:
     from threadpoolctl import threadpool_limits
 
-__all__ = ["each"]
+    from distributed import Client
+
+__all__ = ["each", "using_dask"]
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
+_dask_client: ContextVar[Client | None] = ContextVar("dask_client", default=None)
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@contextmanager
+def using_dask(client: Client) -> Iterator[None]:
+    """Let :func:`each` run its tasks on a Dask cluster, whatever the number of jobs."""
+    token = _dask_client.set(client)
+    try:
+        yield
+    finally:
+        _dask_client.reset(token)
 
 
 def each(function: Callable[[Task], Answer], tasks: Iterable[Task], jobs: int = 1) -> Iterator[Answer]:
@@ -30,12 +44,18 @@ def each(function: Callable[[Task], Answer], tasks: Iterable[Task], jobs: int = 
 
     With ``jobs=1`` tasks run lazily in this process. With more, they run in spawned processes: the function, tasks
     and answers must be picklable, and a script must call this under ``if __name__ == "__main__":``. An error or
-    Ctrl-C terminates all of them.
+    Ctrl-C terminates all of them. Inside :func:`using_dask` they run on a Dask cluster instead.
 
     >>> list(each(abs, [3, -4]))
     [3, 4]
     """
     check_parameters("each", {"jobs": jobs}, {"jobs": Integer(1)})
+    client = _dask_client.get()
+    if client is not None:
+        from planetoid.distributed.dask_tasks import in_order
+
+        yield from in_order(client, function, tasks)
+        return
     if jobs == 1:
         yield from map(function, tasks)
         return

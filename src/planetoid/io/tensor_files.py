@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,12 +92,12 @@ class TensorFile:
                 raise
             raise DataError(f"the file is damaged ({error})", path=path) from None
 
-    def read(self, prefix: str = "") -> dict[str, Any]:
-        """Return the arrays whose names start with ``prefix``."""
+    def read(self, prefix: str = "", wanted: Callable[[str], bool] = lambda name: True) -> dict[str, Any]:
+        """Return the arrays whose names start with ``prefix``, and are wanted."""
         from safetensors import SafetensorError
 
         try:
-            names = [name for name in self._tensors.keys() if name.startswith(prefix)]  # noqa: SIM118
+            names = [name for name in self._tensors.keys() if name.startswith(prefix) and wanted(name)]  # noqa: SIM118
             return {name: self._tensors.get_tensor(name) for name in names}
         except (SafetensorError, KeyError, ValueError, TypeError) as error:
             raise DataError(f"the file is damaged ({error})", path=self.path) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -19,9 +18,9 @@ from planetoid.labels import mask_labels
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
-from planetoid.training.modules import DEVICE, module_tensors
+from planetoid.training.fingerprints import fingerprint_of, stable_repr
+from planetoid.training.modules import DEVICE
 from planetoid.training.settings import Network, Training
-from planetoid.utils.hashing import sha256_of_arrays
 
 if TYPE_CHECKING:
     from planetoid.engine.sampler import Classes, ContextSampler
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
 
-__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers", "fingerprint_of"]
+__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers"]
 
 # Parameters that do not change the result (callbacks speak for themselves), so that a checkpoint resumes with others.
 NOT_IN_FINGERPRINT = ("callbacks", "n_jobs", "random_state", "verbose")
@@ -153,30 +152,8 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     def _fingerprint(self, data: Dataset) -> str:
         """Return a digest of the data and of every parameter that changes the result."""
         parameters = {
-            name: _stable_repr(value)
+            name: stable_repr(value)
             for name, value in self.get_params(deep=False).items()
             if name not in NOT_IN_FINGERPRINT
         }
         return fingerprint_of(type(self).__name__, self._seed, parameters, data)
-
-
-def fingerprint_of(name: str, seed: int, parameters: dict[str, str], data: Dataset) -> str:
-    """Return a digest of a method, its parameters and the data, by which a checkpoint knows its training."""
-    prefix = f"{name} {seed} {json.dumps(parameters, sort_keys=True)}"
-    arrays = [data.y, data.validation, data.graph.indptr, data.graph.indices, data.graph.weights]
-    if data.Y is not None:
-        arrays += [data.Y.indptr, data.Y.indices]
-    if data.X is not None:
-        arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
-    return sha256_of_arrays(arrays, prefix.encode())
-
-
-def _stable_repr(value: object) -> str:
-    """Return a text that is the same in another process: no address, but the weights of a module."""
-    from torch import nn
-
-    if isinstance(value, nn.Module):
-        return f"{value!r} {sha256_of_arrays(module_tensors(value).values())}"
-    if callable(value):  # a factory, which may be an object without a name
-        return f"{value.__module__}.{getattr(value, '__qualname__', type(value).__name__)}"
-    return repr(value)

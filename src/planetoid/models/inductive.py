@@ -13,6 +13,7 @@ from planetoid.data.scaling import scale_rows
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import Contributions, Question, by_label_gradient
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
 from planetoid.parameters import ROW_NORMALIZE, Check, Constraints
@@ -274,6 +275,26 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         return self._predict(X, self.network_.probabilities)
+
+    def _label_reasons(self, question: Question) -> list[Contributions]:
+        """Return what labels add through the output layer; rows without features are not learned from."""
+        data = question.data
+        if data is None or data.X is None:
+            return []
+        from planetoid.training.batches import FeatureRows
+        from planetoid.training.head_reasons import HeadInputs, output_products
+
+        device = next(self.network_.parameters()).device
+        rows = data.labelled[data.has_features[data.labelled]]
+
+        def inputs(X: Features) -> HeadInputs:
+            features = FeatureRows(self._scale(X), device)
+            e = self.network_.encode(features.batch(slice(None)), None).detach()
+            return HeadInputs(features if self.network_.built_in else None, e)
+
+        X = data.X[rows]
+        products = output_products(self.network_.head, inputs(X), inputs(question.known_row()))
+        return [by_label_gradient(data, rows, products, self._predict_rows(X), question.contrast)]
 
     def _embed_new(self, X: object) -> npt.NDArray[np.float32]:
         """Return the embeddings h^{l1}(x) of rows, fitted or not."""

@@ -21,13 +21,21 @@ from planetoid.data.types import FeaturesLike
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.explanation.contributions import Answer, Question
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.attached import Attached, Edge
-from planetoid.models.base import fingerprint_of
+from planetoid.models.context_reasons import (
+    ContextInputs,
+    PooledPredictions,
+    context_weights,
+    explain_new_row,
+    explain_node,
+)
 from planetoid.models.evidence import (
+    FEW_LABELS,
     SECOND_POWER,
     VIEWS,
     Evidence,
@@ -46,6 +54,7 @@ from planetoid.multi_label import SetSample, Top
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
+from planetoid.training.fingerprints import fingerprint_of
 from planetoid.training.settings import Consistency, Neighbourhood
 from planetoid.utils.sparse_format import check_sparse_format
 from planetoid.utils.threads import resolve_n_jobs
@@ -122,6 +131,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         What predictions are made from.
     reliability_ : dict
         How reliable each view was found to be, if there was a choice.
+    opinions_ : float32 array of shape (n_nodes, n_classes)
+        What the teacher and the other views add to the log-probabilities of the network.
     propagation_weight_ : float
         How far predictions are means over those of the contexts, each from its own row: from 0 to 1.
     history_ : list of dict
@@ -170,6 +181,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     embedding_: npt.NDArray[np.float32]
     history_: list[Record]
     view_: str
+    opinions_: npt.NDArray[np.float32]
     reliability_: dict[str, float]
     propagation_weight_: float
     _distilled: Layers | None  # the network that predicts each node from its own row
@@ -329,10 +341,10 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         view = FeatureView(x.toarray(), None, some, np.random.default_rng([self._seed, 3]))
         fit = view.regression(np.eye(data.n_classes)[codes])
         opinion = sharpened(view.classify(codes, data.n_classes, fit), float(teacher.probabilities.max(axis=1).mean()))
-        share = 0.5
-        if fit.accuracy > 0 or teacher.accuracy > 0:
-            one, other = fit.accuracy**SECOND_POWER, teacher.accuracy**SECOND_POWER
-            share = one / (one + other)
+        one, other = (
+            (len(some) * accuracy + FEW_LABELS) ** SECOND_POWER for accuracy in (fit.accuracy, teacher.accuracy)
+        )
+        share = one / (one + other)
         return teacher._replace(
             probabilities=geometric_mean(teacher.probabilities, opinion, share),
             accuracy=max(fit.accuracy, teacher.accuracy),
@@ -434,7 +446,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         fits = (scores[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean()
         weight = np.float32(TEACHER_WEIGHT if fits >= teacher.accuracy else TEACHER_KNOWS_BETTER)
         opinion = weight * np.log(np.maximum(teacher.probabilities, np.float32(1e-12)))
-        return np.asarray(scores + opinion + teacher.second_opinions)
+        self.opinions_ = np.asarray(opinion + teacher.second_opinions, dtype=np.float32)
+        return np.asarray(scores + self.opinions_)
 
     def _propagated(
         self, adjacency: sparse.csr_array, own: npt.NDArray[np.float32], otherwise: Probabilities
@@ -597,6 +610,34 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             same, at = self._student.known_rows(x)
             embedded[same] = self.embedding_[self._student.nodes[at]]
         return embedded
+
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            assert self._student is not None  # there would be no prediction
+            return explain_new_row(self._student, self._inputs.scaled(question.known_row()), question.contrast)
+        length = int(self.neighbourhood.length) if self._restart < 1 else 0
+        importance = self._importance(self._adjacency)
+        inputs = ContextInputs(
+            weights=context_weights(self._adjacency, importance, self._restart, length, question.row),
+            projected=self._projected,
+            x=self._explained_features(question.data),
+            opinions=getattr(self, "opinions_", None),
+        )
+        answer = explain_node(question, question.row, inputs, self._layers, self.embedding_)
+        if self._distilled is None:
+            return answer
+        own = self._own_predictions
+        importance = self._importance(self._adjacency) * own.any(axis=1)
+        length = int(self.neighbourhood.length)
+        weights = context_weights(self._adjacency, importance, PREDICTION_RESTART, length, question.row)
+        pooled = PooledPredictions(weights, own, self._distilled, self.propagation_weight_)
+        return pooled.added_to(answer, question.contrast, inputs.x)
+
+    def _explained_features(self, data: Dataset | None) -> sparse.csr_array | None:
+        """Return the inputs of the network, unless they are the coordinates of an embedding of the graph."""
+        if self.view_ == "graph" or data is None or data.X is None:
+            return None
+        return sparse.csr_array(self._inputs.scaled(data.X))
 
     # ---- save and resume ------------------------------------------------------
 

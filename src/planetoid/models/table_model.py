@@ -9,7 +9,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.dataset import Dataset, Features
+from planetoid.engine.shards import ColumnShard, column_shard
+from planetoid.errors import ParameterError
 from planetoid.estimator import Probabilities
+from planetoid.explanation.contributions import Answer, Question
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
 from planetoid.parameters import N_JOBS, Check, Constraints
@@ -43,6 +46,7 @@ TABLE_SPACE: SearchSpace = {
 class TableModel(PlanetoidBase):
     """Planetoid with a table of embeddings e and one of context parameters w; see the models themselves."""
 
+    uses_processes = True
     n_jobs: int | None
 
     constraints: ClassVar[Constraints] = {
@@ -71,11 +75,18 @@ class TableModel(PlanetoidBase):
         from planetoid.training.optimizers import NamedOptimizer
         from planetoid.training.prediction import predict_in_batches
         from planetoid.training.randomness import StepRandom
-        from planetoid.training.supervised_loss import EmbeddingTable, SupervisedLoss, TableClassifier
+        from planetoid.training.supervised_loss import (
+            EmbeddingTable,
+            ShardedEmbeddingTable,
+            SupervisedLoss,
+            TableClassifier,
+        )
 
-        plan, device = self.training, choose_device(self.device)
+        plan, shard = self.training, column_shard(self.dimension)
+        device = choose_device(self.device if shard is None else _cpu_of(self.device))
         connected = data.graph.connected()
-        tables = new_tables(data.n_nodes, self.dimension, self._seed)
+        columns = slice(None) if shard is None else shard.columns
+        tables = new_tables(data.n_nodes, self.dimension, self._seed, columns=columns)
         tables[0][~connected] = 0.0  # without a context the random start would only be noise
         e, w = (torch.from_numpy(table).to(device) for table in tables)
         features = None if data.X is None else FeatureRows(self._scale(data.X), device)
@@ -85,17 +96,19 @@ class TableModel(PlanetoidBase):
             plan.optimizer, (head.parameters(), plan.learning_rate), weight_decay=self._weight_decay(data)
         )
         table = EmbeddingTable(e, plan.embedding_learning_rate)
+        if shard is not None:
+            table = ShardedEmbeddingTable(e, plan.embedding_learning_rate, shard)
         supervised = SupervisedLoss(
             data, features, TableClassifier(head, table), [optimizer, table], batch_size=plan.N1, random=random
         )
-        trainer = self._trainer(supervised, self._context_loss(data, e, w), data)
+        trainer = self._trainer(supervised, self._context_loss(data, e, w, shard), data)
         trainer.run()
         self.history_ = trainer.history
-        self.embedding_, self.context_ = e.cpu().numpy(), w.cpu().numpy()
+        self.embedding_, self.context_ = table.whole(e), table.whole(w)
 
         def predict(rows: slice) -> torch.Tensor:
             x = None if features is None else features.batch(rows)
-            return head.log_probabilities(x, e[rows]).exp()
+            return head.log_probabilities(x, table.rows(rows)).exp()
 
         probabilities = predict_in_batches(predict, data.n_nodes)
         if features is None:
@@ -114,7 +127,9 @@ class TableModel(PlanetoidBase):
         n_classes = len(self.classes_)
         return Head(n_features, self.dimension, n_classes, self.network, random, sparse_features, self.multi_label_)
 
-    def _context_loss(self, data: Dataset, e: torch.Tensor, w: torch.Tensor) -> TableContextLoss | None:
+    def _context_loss(
+        self, data: Dataset, e: torch.Tensor, w: torch.Tensor, shard: ColumnShard | None
+    ) -> TableContextLoss | None:
         """Return L_u over the tables: by the engine on the CPU, in the same memory; by torch elsewhere."""
         from planetoid.engine.on_device import DeviceSkipGram
         from planetoid.engine.skipgram import SkipGram
@@ -133,6 +148,12 @@ class TableModel(PlanetoidBase):
                     sampler, e, w, learning_rate=learning_rate, final_rate=final_rate, batch_size=plan.N2,
                     n_jobs=self.n_jobs,
                 )  # fmt: skip
+            if shard is not None:
+                from planetoid.engine.sharded import ShardedSkipGram
+
+                return ShardedSkipGram(
+                    sampler, e.numpy(), w.numpy(), shard, learning_rate=learning_rate, final_rate=final_rate
+                )
             return SkipGram(
                 sampler, e.numpy(), w.numpy(), learning_rate=learning_rate, final_rate=final_rate, batch_size=plan.N2,
                 n_jobs=self.n_jobs,
@@ -143,7 +164,7 @@ class TableModel(PlanetoidBase):
         labels = None if samplers.labels is None else skipgram(samplers.labels, plan.context_learning_rate)
         return TableContextLoss(
             decaying, constant, w, pretrain=plan.pretrain, walks=plan.N2, labels=labels,
-            label_share=samplers.label_share,
+            label_share=samplers.label_share, shard=shard,
         )  # fmt: skip
 
     def fold_in(self, graph: GraphLike, X: FeaturesLike | None = None) -> Self:
@@ -165,6 +186,13 @@ class TableModel(PlanetoidBase):
 
         return fold_in(self, graph, X)
 
+    def _explain(self, question: Question) -> Answer:
+        if question.row is None:
+            return super()._explain(question)
+        from planetoid.models.table_reasons import explain_table_model
+
+        return explain_table_model(self, question.row, question)
+
     def _tensors(self) -> Tensors:
         return module_tensors(self.head_)
 
@@ -173,3 +201,12 @@ class TableModel(PlanetoidBase):
 
         self.head_ = self._new_head(StepRandom(0, choose_device(self.device)))
         load_module_tensors(self.head_, tensors)
+
+
+def _cpu_of(device: str) -> str:
+    """Check the device of tables that are divided among processes."""
+    if device not in ("auto", "cpu"):
+        raise ParameterError(
+            f"device={device!r}: tables that are divided among processes are trained on CPUs", parameter="device"
+        )
+    return "cpu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,8 @@ from planetoid.report.nodes import ReportNodes
 from planetoid.report.page import assemble
 from planetoid.report.payload import map_payload
 from planetoid.report.quality import Quality, measure_quality
-from planetoid.report.ranking import as_csv, label_next
+from planetoid.report.ranking import Ranking, as_csv, label_next
+from planetoid.report.reasons import Explains, explained_rows, reasons_payload
 from planetoid.report.theme import theme_css
 from planetoid.utils.atomic import atomic_write
 from planetoid.utils.versions import package_versions
@@ -95,6 +96,7 @@ def write_report(
     held_out: HeldOut | None = None,
     title: str | None = None,
     max_points: int = 100_000,
+    max_reasons: int = 100,
     seed: int = 0,
     n_jobs: int | None = None,
     overwrite: bool = False,
@@ -126,6 +128,9 @@ def write_report(
     title : str, optional
     max_points : int
         Maximum number of nodes on the map. A larger graph is sampled; labelled nodes are always included.
+    max_reasons : int
+        Maximum number of nodes whose reasons are included, shown when they are selected: the nodes to label next, wrong
+        predictions, and others. Fewer for large graphs; 0 for none, which does not load the class of a saved model.
     seed : int
         Random seed of the map; the same seed gives the same file.
     n_jobs : int
@@ -151,9 +156,10 @@ def write_report(
     target = Path(path)
     check_parameters(
         "write_report",
-        {"max_points": max_points, "seed": seed, "n_jobs": n_jobs, "verbose": verbose},
+        {"max_points": max_points, "max_reasons": max_reasons, "seed": seed, "n_jobs": n_jobs, "verbose": verbose},
         {
             "max_points": Integer(1),
+            "max_reasons": Integer(0),
             "seed": Integer(0),
             "n_jobs": N_JOBS,
             "verbose": VERBOSE,
@@ -168,9 +174,13 @@ def write_report(
     rows = map_rows(nodes, max_points, seed)
     mapped = map_vectors(view)
     coordinates = map_coordinates(mapped.vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
-    page = _page(
-        nodes, quality, sets, record, title or f"{view.class_name} report", rows, coordinates, mapped.kind, seed
+    known = (nodes.labels >= 0) | (nodes.validation >= 0)
+    ranking = label_next(
+        nodes.probabilities, known, nodes.degrees, NEXT_LISTED, independent=nodes.label_sets is not None
     )
+    reasons = None if nodes.label_sets is not None else _reasons(model, nodes, ranking, rows, max_reasons)
+    shown_title = title or f"{view.class_name} report"
+    page = _page(nodes, quality, sets, record, shown_title, ranking, rows, coordinates, mapped.kind, seed, reasons)
     with atomic_write(target) as temporary:
         temporary.write_bytes(page)
     return ReportSummary(
@@ -201,20 +211,36 @@ def _check_target(target: Path, overwrite: bool) -> None:
         raise DataError("the file exists already", hint="pass overwrite=True to replace it", path=target)
 
 
+def _reasons(
+    model: GraphClassifier | SavedArrays,
+    nodes: ReportNodes,
+    ranking: Ranking,
+    on_map: npt.NDArray[np.int64],
+    limit: int,
+) -> dict[str, Any] | None:
+    """Return the reasons of some nodes, ``None`` if none are asked for."""
+    if limit == 0:
+        return None
+    rows = explained_rows(nodes, ranking.rows[:NEXT_SHOWN], on_map, limit)
+    explaining = cast("Explains", model if hasattr(model, "explain") else cast("SavedArrays", model).load())
+    point_of = {row: point for point, row in enumerate(on_map.tolist())}
+    return reasons_payload(explaining, nodes, rows, point_of)
+
+
 def _page(
     nodes: ReportNodes,
     quality: Quality | None,
     sets: SetQuality | None,
     record: FitRecord | None,
     title: str,
+    ranking: Ranking,
     rows: npt.NDArray[np.int64],
     coordinates: npt.NDArray[np.float64],
     map_of: str,
     seed: int,
+    reasons: dict[str, Any] | None,
 ) -> bytes:
-    known = (nodes.labels >= 0) | (nodes.validation >= 0)
     several = nodes.label_sets is not None
-    ranking = label_next(nodes.probabilities, known, nodes.degrees, NEXT_LISTED, independent=several)
     point_of = {row: point for point, row in enumerate(rows.tolist())}
     layout = f"t-SNE (openTSNE) of the {map_of}, seed {seed}, {len(rows):,} of {nodes.model.n_nodes:,} nodes"
     versions = record.versions if record is not None and record.versions else package_versions()
@@ -235,7 +261,7 @@ def _page(
         "sections": "\n".join(parts.values()),
         "search": "name or id" if nodes.shown.cells else "node id",
     }
-    data = map_payload(nodes, rows, coordinates) | {"csv": as_csv(ranking, nodes)}
+    data = map_payload(nodes, rows, coordinates) | {"csv": as_csv(ranking, nodes), "reasons": reasons}
     return assemble(title, _subtitle(nodes), html, data, theme_css(nodes))
 
 

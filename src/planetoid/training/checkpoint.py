@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from planetoid.engine.shards import Exchange, OneProcess, current_exchange, is_column_block
 from planetoid.errors import DataError
 from planetoid.io.tensor_files import TensorFile, are_arrays, write_tensors
 from planetoid.parameters import Constraints, Real
@@ -29,8 +32,11 @@ __all__ = ["Checkpoint"]
 
 FORMAT, FORMAT_VERSION = "planetoid checkpoint", 2
 DOCUMENT_NAME, LOCK_NAME = "checkpoint.json", "checkpoint.lock"
-# The next state is written beside the current one; then the document changes from one to the other in one step.
-TENSORS_NAMES = ("checkpoint-a.safetensors", "checkpoint-b.safetensors")
+# The next state is written beside the current one; then the document changes from one to the other in one step. Of
+# processes that train together, each writes a file, the first without a number.
+STEMS = ("checkpoint-a", "checkpoint-b")
+TENSORS_NAME = re.compile(r"(checkpoint-[ab])(-[1-9]\d*)?\.safetensors")
+TENSORS_NAMES = tuple(f"{stem}.safetensors" for stem in STEMS)
 STATE, BEST = "state.", "best."
 
 
@@ -40,7 +46,8 @@ class Checkpoint(Callback):
 
     A checkpoint belongs to one call: its fingerprint covers the data and every parameter that changes the result. The
     checkpoint of another call is refused, so that nothing is ever continued by mistake, and so is a folder that another
-    process is training with. Only files called ``checkpoint*`` are written, and none that was there before.
+    process is training with. Only files called ``checkpoint*`` are written, and none that was there before. Processes
+    that train together write to one folder, which they share; any number of them resumes from it.
 
     Parameters
     ----------
@@ -60,35 +67,49 @@ class Checkpoint(Callback):
     every: float = 30.0
     _written: float = field(default=0.0, init=False, repr=False, compare=False)  # when, in seconds
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
-    _current: str | None = field(default=None, init=False, repr=False, compare=False)  # file of the last state
+    _current: str | None = field(default=None, init=False, repr=False, compare=False)  # stem of the last state's files
     _lock: int | None = field(default=None, init=False, repr=False, compare=False)
+    _exchange: Exchange = field(default_factory=OneProcess, init=False, repr=False, compare=False)
 
     constraints: ClassVar[Constraints] = {"path": (str, Path), "every": Real(0)}
 
     def on_train_begin(self, trainer: Trainer) -> None:
         self._written, self._fingerprint, self._current = time.monotonic(), trainer.fingerprint(), None
+        self._exchange = current_exchange() or OneProcess()
         folder = Path(self.path)
         try:
-            make_folder(folder)
-            self._lock = _locked(folder / LOCK_NAME)
-        except OSError as error:
-            raise _not_written(self.path, error) from None
-        try:
-            for name in (DOCUMENT_NAME, *TENSORS_NAMES):
-                remove_abandoned(folder / name)
+            if self._exchange.rank == 0:
+                self._claim(folder)
+            self._exchange.texts("")  # the others read what the first has found
             document = self._read_document(folder)
             if document is None:
-                self._check_names(folder)
-            if document is None or document["training"] is None:
-                self._write_document(folder, {}, None)  # from now on, the names of our files are ours
-            else:
+                raise DataError("the folder is not the one that process 0 writes to; share it", path=folder)
+            if document["training"] is not None:
                 self._resume(trainer, folder, document)
         except BaseException:
             self._unlock()
             raise
 
+    def _claim(self, folder: Path) -> None:
+        """Lock the folder, and check that its files are ours."""
+        try:
+            make_folder(folder)
+            self._lock = _locked(folder / LOCK_NAME)
+            for name in (DOCUMENT_NAME, *TENSORS_NAMES, *_tensor_files(folder)):
+                remove_abandoned(folder / name)
+        except OSError as error:
+            raise _not_written(self.path, error) from None
+        document = self._read_document(folder)
+        if document is None:
+            self._check_names(folder)
+        if document is None or document["training"] is None:
+            self._write_document(folder, {}, None)  # from now on, the names of our files are ours
+
     def on_step_end(self, trainer: Trainer) -> None:
-        if trainer.finished or time.monotonic() - self._written >= self.every:
+        due = trainer.finished or time.monotonic() - self._written >= self.every
+        if self._exchange.size > 1:  # clocks differ, so that the first process decides
+            due = self._exchange.texts(str(due))[0] == str(True)
+        if due:
             self.write(trainer)
             self._written = time.monotonic()
 
@@ -116,8 +137,8 @@ class Checkpoint(Callback):
         try:
             document = unseal(content)
             training = document["format_version"], document["fingerprint"]
-            if document["training"] is not None and list(document["tensors"]) not in [[name] for name in TENSORS_NAMES]:
-                raise ValueError("it names no file of tensors")
+            if document["training"] is not None:
+                _stem_of(document["tensors"])
         except (ValueError, KeyError, TypeError) as error:
             raise _damaged(file, error) from None
         if document["training"] is not None and training != (FORMAT_VERSION, self._fingerprint):
@@ -130,46 +151,54 @@ class Checkpoint(Callback):
 
     def _check_names(self, folder: Path) -> None:
         """Raise ``DataError`` if somebody else has files of our names."""
-        for name in TENSORS_NAMES:
+        for name in (*TENSORS_NAMES, *_tensor_files(folder)):
             if os.path.lexists(folder / name):
                 raise DataError("the file exists and is not part of a checkpoint", path=folder / name)
 
     def _resume(self, trainer: Trainer, folder: Path, document: dict[str, Any]) -> None:
-        ((name, sha256),) = document["tensors"].items()
-        file = folder / name
-        try:
-            found: Tensors = TensorFile(file, sha256, as_torch=not are_arrays(trainer.state())).read()
-        except DataError as error:
-            if error.message.startswith("cannot read"):
-                raise
-            raise _damaged(file, error.message) from None
+        own = trainer.state()
+        found: Tensors = {}
+        for name, sha256 in document["tensors"].items():
+            try:
+                file = TensorFile(folder / name, sha256, as_torch=not are_arrays(own))
+                found |= file.read(wanted=lambda key: not is_column_block(key) or _without_kind(key) in own)
+            except DataError as error:
+                if error.message.startswith("cannot read"):
+                    raise
+                raise _damaged(folder / name, error.message) from None
         best = without_prefix(BEST, found)
         try:
             trainer.resume(document["training"], without_prefix(STATE, found), best or None)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise _damaged(folder, error) from None
-        self._current = name
+        self._current = _stem_of(document["tensors"])
 
     # ---- writing --------------------------------------------------------------
 
     def write(self, trainer: Trainer) -> None:
         """Write a checkpoint beside the current one, and then name it in ``checkpoint.json``."""
-        folder, before = Path(self.path), self._current
-        name = next(name for name in TENSORS_NAMES if name != before)
+        folder, rank = Path(self.path), self._exchange.rank
+        stem = next(stem for stem in STEMS if stem != self._current)
+        name = f"{stem}-{rank}.safetensors" if rank else f"{stem}.safetensors"
         tensors = with_prefix(STATE, trainer.state())
         if trainer.snapshot is not None:
             tensors |= with_prefix(BEST, trainer.snapshot)
+        if rank > 0:  # the rest is the same in all processes
+            tensors = {name: value for name, value in tensors.items() if is_column_block(name)}
         try:
             write_tensors(folder / name, tensors)
             sync_file(folder / name)
             sync_folder(folder)
-            self._write_document(folder, {name: sha256_of_file(folder / name)}, trainer.progress())
-            self._current = name
+            files = [text.split() for text in self._exchange.texts(f"{name} {sha256_of_file(folder / name)}")]
+            if rank == 0:
+                self._write_document(folder, dict(files), trainer.progress())
         except OSError as error:
             raise _not_written(self.path, error) from None
-        if before is not None:
-            with suppress(OSError):  # the next write replaces it anyway
-                (folder / before).unlink()
+        self._current = stem
+        if rank == 0:
+            for other in set(_tensor_files(folder)) - {name for name, _ in files}:
+                with suppress(OSError):  # the next write replaces it anyway
+                    (folder / other).unlink()
 
     def _write_document(self, folder: Path, tensors: dict[str, str], training: object) -> None:
         document = {
@@ -181,6 +210,23 @@ class Checkpoint(Callback):
         }
         with atomic_write(folder / DOCUMENT_NAME) as temporary:
             temporary.write_bytes(seal(document))
+
+
+def _tensor_files(folder: Path) -> list[str]:
+    """Return the names of files that have the name of a state."""
+    return [name for name in os.listdir(folder) if TENSORS_NAME.fullmatch(name)]
+
+
+def _stem_of(names: Iterable[str]) -> str:
+    """Return what the names of the files of one state have in common; raise ``ValueError`` if they are not such."""
+    stems = {found[1] if (found := TENSORS_NAME.fullmatch(name)) else None for name in names}
+    if len(stems) != 1 or None in stems:
+        raise ValueError("it names no file of tensors")
+    return str(stems.pop())
+
+
+def _without_kind(name: str) -> str:
+    return name.removeprefix(STATE).removeprefix(BEST)
 
 
 def _locked(path: Path) -> int:

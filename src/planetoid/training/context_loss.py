@@ -15,12 +15,14 @@ from planetoid.engine.arrays import Pairs
 from planetoid.engine.on_device import DeviceSkipGram, context_loss_on_device
 from planetoid.engine.pair_kernels import loss_of_pairs
 from planetoid.engine.sampler import ContextSampler
+from planetoid.engine.shards import ColumnShard
 from planetoid.engine.skipgram import SkipGram
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.layers import SparseParameter
 from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
 from planetoid.training.optimizers import Optimizer
 from planetoid.training.randomness import StepRandom
+from planetoid.training.table_loss import restore_tables, state_of_table
 
 if TYPE_CHECKING:
 
@@ -53,6 +55,8 @@ class TableContextLoss(Loss):
     labels : SkipGram, optional
         On label pairs alone: takes the first batches of pre-training, a share of ``label_share``.
     label_share : float
+    shard : ColumnShard, optional
+        If the tables have some of the columns.
     """
 
     name = "context_loss"
@@ -67,8 +71,9 @@ class TableContextLoss(Loss):
         walks: int,
         labels: AnySkipGram | None = None,
         label_share: float = 0.0,
+        shard: ColumnShard | None = None,
     ) -> None:
-        self.pretraining, self.joint, self.w = pretraining, joint, w
+        self.pretraining, self.joint, self.w, self.shard = pretraining, joint, w, shard
         self.n_pretrain = pretraining.n_batches(pretrain * len(w)) if pretrain > 0 else 0
         self.labels, self.n_on_labels = labels, 0 if labels is None else round(label_share * self.n_pretrain)
         self.batches_per_step = joint.n_batches(walks)
@@ -98,10 +103,10 @@ class TableContextLoss(Loss):
         """Nothing: the tables have moved already."""
 
     def state(self) -> Tensors:
-        return {"w": self.w}
+        return state_of_table("w", self.w, self.shard)
 
     def restore(self, state: Tensors) -> None:
-        self.w.copy_(state["w"])
+        restore_tables(self.state(), state)
 
 
 class PairBatch(NamedTuple):

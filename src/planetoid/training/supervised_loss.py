@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.data.dataset import Dataset
+from planetoid.engine.shards import ColumnShard
 from planetoid.multi_label import evaluate_sets
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.callbacks import Record
@@ -19,8 +20,9 @@ from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
 from planetoid.training.network import Head
 from planetoid.training.optimizers import Optimizer
 from planetoid.training.randomness import StepRandom
+from planetoid.training.table_loss import restore_tables, state_of_table
 
-__all__ = ["Classifier", "EmbeddingTable", "SupervisedLoss", "TableClassifier"]
+__all__ = ["Classifier", "EmbeddingTable", "ShardedEmbeddingTable", "SupervisedLoss", "TableClassifier"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -49,11 +51,19 @@ class EmbeddingTable:
     def __call__(self, rows: Rows, *, track: bool = False) -> torch.Tensor:
         """Return rows of e; :meth:`step` moves those that were tracked last."""
         index = torch.from_numpy(np.asarray(rows)).to(self.e.device)
-        values = self.e[index]
+        values = self.rows(index)
         if track and self.learning_rate > 0:
             values.requires_grad_()
             self._used = index, values
         return values
+
+    def rows(self, index: torch.Tensor | slice) -> torch.Tensor:
+        """Return rows of e, with all of their columns."""
+        return self.e[index]
+
+    def whole(self, table: torch.Tensor) -> npt.NDArray[np.float32]:
+        """Return e, or a table like it, as an array with all columns."""
+        return table.cpu().numpy()
 
     def zero_grad(self) -> None:
         self._used = None
@@ -62,14 +72,43 @@ class EmbeddingTable:
         if self._used is not None:
             index, values = self._used
             assert values.grad is not None
-            self.e.index_add_(0, index, values.grad, alpha=-self.learning_rate)
+            self._add(index, values.grad)
             self._used = None
+
+    def _add(self, index: torch.Tensor, gradient: torch.Tensor) -> None:
+        self.e.index_add_(0, index, gradient, alpha=-self.learning_rate)
 
     def state(self) -> Tensors:
         return {"e": self.e}
 
     def restore(self, state: Tensors) -> None:
         self.e.copy_(state["e"])
+
+
+class ShardedEmbeddingTable(EmbeddingTable):
+    """Free embeddings of which this process has some columns: rows are put together, steps change the own columns."""
+
+    def __init__(self, e: torch.Tensor, learning_rate: float, shard: ColumnShard) -> None:
+        super().__init__(e, learning_rate)
+        self.shard = shard
+
+    def rows(self, index: torch.Tensor | slice) -> torch.Tensor:
+        rows = index if isinstance(index, slice) else index.numpy()
+        return torch.from_numpy(self.shard.rows(self.e.numpy(), rows))
+
+    def whole(self, table: torch.Tensor) -> npt.NDArray[np.float32]:
+        """Return the table with all columns in process 0, and with those that they have in the others."""
+        return self.shard.whole(table.numpy())
+
+    def _add(self, index: torch.Tensor, gradient: torch.Tensor) -> None:
+        # A product and a difference, each rounded: a fused step would depend on the number of columns.
+        self.e.index_add_(0, index, gradient[:, self.shard.columns] * self.learning_rate, alpha=-1.0)
+
+    def state(self) -> Tensors:
+        return state_of_table("e", self.e, self.shard)
+
+    def restore(self, state: Tensors) -> None:
+        restore_tables(self.state(), state)
 
 
 class TableClassifier(nn.Module):

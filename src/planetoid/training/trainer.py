@@ -175,8 +175,12 @@ class Trainer:
 
     @property
     def finished(self) -> bool:
-        """Whether there is no iteration left."""
-        return self.stopped or self.step >= self.schedule.steps
+        """Whether there is nothing left to do."""
+        return self.stopped or (self.step >= self.schedule.steps and self.pretrained >= self._n_pretrain)
+
+    @property
+    def _n_pretrain(self) -> int:
+        return sum(loss.n_pretrain for loss in self.losses)
 
     def stop_early(self) -> None:
         """End after this iteration."""
@@ -193,9 +197,8 @@ class Trainer:
 
     def phase(self) -> Phase:
         """Return what is going on, how much of it is done, and of how much."""
-        total = sum(loss.n_pretrain for loss in self.losses)
-        if self.pretrained < total:
-            return Phase(f"{self.name}: pre-training", self.pretrained, total)
+        if self.pretrained < self._n_pretrain:
+            return Phase(f"{self.name}: pre-training", self.pretrained, self._n_pretrain)
         return Phase(self.name, self.step, self.schedule.steps)
 
     def pairs_per_second(self) -> float:

@@ -75,17 +75,47 @@ class Panels {
     return lists ? lists.points.subarray(lists.starts[i], lists.starts[i + 1]) : new Uint32Array(0);
   }
 
+  // What speaks for the class of a node and against it, or why there is nothing about it.
+  reasons(i) {
+    const { reasons } = this.data;
+    if (!reasons) return [];
+    if (reasons.problem) return [element("p", "detail", `No reasons: ${reasons.problem}.`)];
+    const found = reasons.nodes[i];
+    if (!found) {
+      const count = Object.keys(reasons.nodes).length;
+      return [element("p", "detail", `Reasons are included for ${count.toLocaleString("en")} of ${this.data.total.toLocaleString("en")} nodes, not for this one; "planetoid explain" has them for all.`)];
+    }
+    const titles = { labels: "Labelled nodes", neighbours: "Neighbours", features: "Features" };
+    const parts = [element("h4", "", `Why ${found.label} rather than ${found.other}`)];
+    parts.push(element("p", "detail", `Score ${found.score}: ${reasons.meanings[found.quantity]}.`));
+    if (found.note) parts.push(element("p", "detail", `${found.note}.`));
+    for (const group of found.groups) {
+      const list = element("ul", "reasons");
+      for (const [name, value, label] of group.reasons) {
+        const sign = value < 0 ? "against" : "for";
+        const item = element("li", sign, element("span", "name", name));
+        if (label !== null) item.append(element("span", "known", label));
+        item.append(element("span", "value", `${value < 0 ? "−" : "+"}${Math.abs(value)}`));
+        list.append(item);
+      }
+      const title = element("h5", "", `${titles[group.kind]}${group.count > group.reasons.length ? `, ${group.reasons.length} of ${group.count.toLocaleString("en")}` : ""}`);
+      parts.push(title, element("p", "detail", reasons.meanings[group.meaning]), list);
+    }
+    return parts;
+  }
+
   // The details of the selected node; a click on a neighbour j calls select(j).
   card(i, select, close) {
     const { data } = this;
     const head = element("header", "", element("h3", "", nameOf(data, i)), button("link", close, "close"));
-    const parts = [head, ...shownLines(data, i), this.probabilities(i), ...this.details(i)];
+    const parts = [head, ...shownLines(data, i), this.probabilities(i), ...this.details(i), ...this.reasons(i)];
     const near = this.neighboursOf(i);
     if (near.length) {
       const list = element("ul", "neighbours");
       for (const j of near) {
         list.append(element("li", "", button("", () => select(j), element("span", "", nameOf(data, j)), this.classElement(data.predicted[j]))));
       }
+      if (data.reasons) parts.push(element("h4", "", "Neighbours in the graph"));
       parts.push(list);
       const more = data.neighbours.degrees[i] - near.length;
       if (more > 0) parts.push(element("p", "detail", `and ${more.toLocaleString("en")} more`));

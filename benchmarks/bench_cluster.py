@@ -1,0 +1,213 @@
+"""Several processes on one machine: exchange, speed, memory, and predictions with a worker that is killed.
+
+    python benchmarks/bench_cluster.py [--nodes 1000000] [--walks 200000] [--repeat 3] [--predict-rows 10000000]
+
+All processes have one thread and talk over the loopback interface. Every configuration runs in fresh processes, and the
+configurations take turns; the figures are medians. A *pair* is a positive pair with its negatives, as in
+``bench_skipgram.py``. Bounds: two processes train 1.4 times as fast as one; a process takes half of the tables, the
+graph and 0.5 GB. Results go to ``benchmarks/results/cluster.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import resource
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "cluster.json"
+DIMENSION = 128
+SIZES = (1_000, 50_000, 500_000, 2_000_000)
+
+
+def worker(folder: Path, walks: int, engine: str) -> dict[str, Any]:
+    """Train for a while on a stored graph; return what this process has seen."""
+    from planetoid import distributed
+    from planetoid.engine import Contexts, ContextSampler, SkipGram
+    from planetoid.engine.sharded import ShardedSkipGram
+    from planetoid.engine.shards import ColumnShard
+    from planetoid.engine.skipgram import new_tables
+
+    graph = distributed.open_graph(folder / "graph")
+    with distributed.join() as group:
+        shard = ColumnShard(DIMENSION, group)
+        sampler = ContextSampler(graph, Contexts(r2=1.0), seed=0)
+        before = _resident()
+        if engine == "one process":
+            e, w = new_tables(graph.n_nodes, DIMENSION, 0)
+            skipgram: SkipGram = SkipGram(sampler, e, w)
+        else:
+            e, w = new_tables(graph.n_nodes, DIMENSION, 0, columns=shard.columns)
+            skipgram = ShardedSkipGram(sampler, e, w, shard)
+        skipgram.train(0, 2, 10**6)  # compiled, and the pages of the tables are there
+        batches = max(1, walks // skipgram.n_slots)
+        group.texts("")
+        wall, cpu = time.perf_counter(), time.process_time()
+        skipgram.train(2, 2 + batches, 10**6)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        pairs = batches * skipgram.n_slots * sampler.pairs_per_walk
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        digests = group.texts(hashlib.sha256(np.ascontiguousarray(e)).hexdigest())
+        return {
+            "pairs_per_second": pairs / wall,
+            "cpu_seconds_per_million_pairs": cpu / pairs * 1e6,
+            "peak_bytes": peak,
+            "without_tables_bytes": before,
+            "tables_bytes": e.nbytes + w.nbytes,
+            "graph_bytes": int(graph.nbytes),
+            "digests": digests,
+            "exchange_ms": _exchange(group) if group.size > 1 else {},
+        }
+
+
+def _exchange(group: Any) -> dict[str, float]:
+    """Return milliseconds of an exchange of so many integers."""
+    found = {}
+    for size in SIZES:
+        values = np.zeros(size, np.int32)
+        group.start_sum(values)()
+        took = []
+        for _ in range(20):
+            began = time.perf_counter()
+            group.start_sum(values)()
+            took.append(1e3 * (time.perf_counter() - began))
+        found[f"{size:,}"] = median(took)
+    return found
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def run(folder: Path, walks: int, processes: int, engine: str) -> list[dict[str, Any]]:
+    """Run the worker in so many processes; return the answer of each."""
+    from planetoid.distributed.launch import launch
+
+    command = [sys.executable, __file__, "--worker", str(folder), "--walks", str(walks), "--engine", engine]
+    assert launch(command, processes) == 0
+    answers = []
+    for rank in range(processes):
+        file = folder / f"answer-{rank}.json"
+        answers.append(json.loads(file.read_text()))
+        file.unlink()
+    return answers
+
+
+def training(nodes: int, walks: int, repeat: int) -> dict[str, Any]:
+    """Compare one process, the divided engine in one process, and in two."""
+    import planetoid as pl
+    from planetoid import distributed
+
+    random = np.random.default_rng(0)
+    graph = pl.Graph.from_edges(random.integers(0, nodes, 4 * nodes), random.integers(0, nodes, 4 * nodes), nodes=nodes)
+    cases = {"one process": ("one process", 1), "columns, 1": ("columns", 1), "columns, 2": ("columns", 2)}
+    found: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in cases}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        distributed.store_graph(graph, folder / "graph")
+        del graph
+        for _ in range(repeat):
+            for case, (engine, processes) in cases.items():
+                found[case].append(run(folder, walks, processes, engine))
+    rates = {case: median(answers[0]["pairs_per_second"] for answers in runs) for case, runs in found.items()}
+    cpu = {
+        case: median(answers[0]["cpu_seconds_per_million_pairs"] for answers in runs) for case, runs in found.items()
+    }
+    two = [answer for answers in found["columns, 2"] for answer in answers]
+    first = two[0]
+    above = max(answer["peak_bytes"] for answer in two) - first["tables_bytes"] - first["graph_bytes"]
+    return {
+        "nodes": nodes,
+        "pairs_per_second": rates,
+        "cpu_seconds_per_million_pairs": cpu,
+        "two_against_one": rates["columns, 2"] / rates["columns, 1"],
+        "two_against_the_engine_of_one_process": rates["columns, 2"] / rates["one process"],
+        "gigabytes_above_half_of_the_tables_and_the_graph": above / 1e9,
+        "exchange_ms": first["exchange_ms"],
+        "same_bits_from_run_to_run": len({tuple(answers[0]["digests"]) for answers in found["columns, 2"]}) == 1,
+    }
+
+
+def prediction(rows: int, parts: int = 40) -> dict[str, Any]:
+    """Label rows of 100 features on two Dask workers, one of which is killed half way."""
+    import pandas as pd
+
+    import planetoid as pl
+    from planetoid.cli.predict_parts import PartTask, label_part
+    from planetoid.distributed.dask_tasks import as_finished, connect
+    from planetoid.distributed.labelling import Labeller
+    from planetoid.distributed.manifest import Manifest
+
+    names = [f"f{k}" for k in range(100)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sample = np.random.default_rng(0).random((2_000, 100), dtype=np.float32)
+        model = pl.Feat().fit(pd.DataFrame(sample, columns=names), (sample[:, :5].sum(axis=1) // 1).astype(int))
+        model.save(folder / "model")
+        sha256 = Labeller(folder / "model").sha256
+        outputs = [f"part-{number:05d}.parquet" for number in range(parts)]
+        tasks = []
+        for number, output in enumerate(outputs):
+            X = np.random.default_rng(number + 1).random((rows // parts, 100), dtype=np.float32)
+            file = folder / f"rows-{number}.parquet"
+            pd.DataFrame(X, columns=names).assign(id=np.arange(len(X)) + number * len(X)).to_parquet(file, index=False)
+            out = str(folder / "out" / output)
+            tasks.append(PartTask(str(folder / "model"), sha256, str(file), out, "id", None, False))
+        manifest = Manifest(folder / "out", {}, outputs)
+        began, killed = time.perf_counter(), False
+        with connect(workers=2) as client:
+            for number, written in as_finished(client, label_part, tasks):
+                manifest.add(outputs[number], written.rows)
+                if len(manifest.parts) >= parts // 2 and not killed:
+                    killed = True
+                    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        seconds = time.perf_counter() - began
+        checked = 0
+        for number in range(0, parts, 5):
+            X = np.random.default_rng(number + 1).random((rows // parts, 100), dtype=np.float32)
+            labels = pd.read_parquet(folder / "out" / outputs[number])["label"].to_numpy()
+            np.testing.assert_array_equal(labels, model.predict(pd.DataFrame(X, columns=names)))
+            checked += len(labels)
+        return {
+            "rows": manifest.n_rows, "complete": manifest.complete, "killed": killed, "rows_checked": checked,
+            "rows_per_second": manifest.n_rows / seconds,
+        }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--walks", type=int, default=200_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--predict-rows", type=int, default=10_000_000)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--engine", default="columns", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker is not None:
+        answer = worker(options.worker, options.walks, options.engine)
+        (options.worker / f"answer-{os.environ['RANK']}.json").write_text(json.dumps(answer))
+        return
+    results = {
+        "machine": {"python": platform.python_version(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
+        "training": training(options.nodes, options.walks, options.repeat),
+        "prediction": prediction(options.predict_rows),
+    }
+    options.out.parent.mkdir(exist_ok=True)
+    options.out.write_text(json.dumps(results, indent=1) + "\n")
+    print(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Reasons of :class:`~planetoid.Planetoid`: which contexts of a node, and which of their features, lead to its class.
+
+The network is ``scores = relu(sum_c p_c x_c W1 + b1) W2 + b2`` with the share p_c of each context c in all walks from
+the node. At the node itself it is linear in its inputs (the same hidden units are active), so that inputs times
+gradients add up to the scores, but for the biases and what the teacher adds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import softmax
+
+from planetoid.data.scaling import Rows
+from planetoid.explanation.contributions import (
+    BY_WEIGHT,
+    LOG_ODDS,
+    Answer,
+    Contributions,
+    Question,
+    by_label_gradient,
+    by_weight,
+)
+
+if TYPE_CHECKING:
+    from planetoid.engine.consistency import Layers
+    from planetoid.models.student import Student
+
+__all__ = ["ContextInputs", "context_weights", "explain_new_row", "explain_node"]
+
+SMALLEST = 1e-12
+BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
+BY_CONTEXT = "features of this node times their share in the contexts and the gradient of the network"
+BY_FEATURE = "value of the feature in the contexts times the gradient of the score"
+BY_POOLED = f"{BY_CONTEXT}; and what is predicted for this node by itself, times its share"
+
+
+class ContextInputs(NamedTuple):
+    """What the network sees of a node."""
+
+    weights: npt.NDArray[np.float64]  # (node): the share of each node in the contexts
+    projected: npt.NDArray[np.float32]  # (node, unit): x W1
+    x: sparse.csr_array | None  # (node, feature), where features have a meaning
+    opinions: npt.NDArray[np.float32] | None  # (node, class): of teacher and other views
+
+
+def context_weights(
+    adjacency: sparse.csr_array, importance: npt.NDArray[np.float32], restart: float, length: int, row: int
+) -> npt.NDArray[np.float64]:
+    """Return the share of every node in the contexts of one node: a row of the matrix of ``expected_contexts``.
+
+    >>> path = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], np.float32))
+    >>> context_weights(path, np.ones(3, np.float32), 0.0, 1, 1).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    degrees = adjacency @ np.ones(adjacency.shape[1])
+    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    visits = np.zeros(adjacency.shape[0])
+    visits[row] = 1.0
+    total = visits.copy()
+    for _ in range(length):
+        visits = adjacency.T @ ((1.0 - restart) * inverse * visits)
+        total += visits
+    total *= importance
+    return np.asarray(total / max(float(total.sum()), SMALLEST))
+
+
+def explain_node(
+    question: Question, row: int, inputs: ContextInputs, layers: Layers, embedding: npt.NDArray[np.float32]
+) -> Answer:
+    """Return the parts of the log-odds of a fitted node."""
+    active = embedding[row] > 0
+    gradient = (layers.W2.astype(np.float64) @ question.contrast) * active  # by the hidden units before ReLU
+    around = np.flatnonzero(inputs.weights)
+    shares = inputs.weights[around]
+    values = shares * (inputs.projected[around].astype(np.float64) @ gradient)
+    base = float(gradient @ layers.b1 + layers.b2 @ question.contrast)
+    if inputs.opinions is not None:
+        base += float(inputs.opinions[row] @ question.contrast)
+    parts = [Contributions("neighbours", around, values, BY_CONTEXT, base)]
+    if inputs.x is not None:
+        seen = np.asarray(inputs.x[around].T @ shares)[None, :]
+        parts.append(by_weight(seen, layers.W1.astype(np.float64) @ gradient, base, BY_FEATURE))
+    if question.data is not None:
+        rows = question.data.labelled
+        probabilities = softmax(embedding[rows] @ layers.W2 + layers.b2, axis=1)
+        products = (embedding[rows] @ embedding[row]).astype(np.float64)
+        parts.append(by_label_gradient(question.data, rows, products, probabilities, question.contrast))
+    return Answer(base + float(values.sum()), LOG_ODDS, parts)
+
+
+class PooledPredictions(NamedTuple):
+    """The predictions that a distilled network makes for the contexts of a node, each from its own row.
+
+    The mean of them is pooled with the prediction of the network: the log-odds become ``(1 - weight)`` times those of
+    the network plus ``weight`` times ``log(q_a / q_b)`` with the mean probabilities q of the two classes. A logarithm
+    of a ratio is a difference divided by the logarithmic mean, ``(q_a - q_b) / L(q_a, q_b)``, so that it too is a sum
+    over contexts.
+    """
+
+    weights: npt.NDArray[np.float64]  # (node): the share of each node in the mean
+    own: npt.NDArray[np.float32]  # (node, class): predictions
+    layers: Layers  # of the network that made them
+    weight: float  # of the mean in the prediction
+
+    def added_to(self, answer: Answer, contrast: npt.NDArray[np.float64], x: sparse.csr_array | None) -> Answer:
+        """Return the answer about the network, pooled with these predictions."""
+        a, b = int(contrast.argmax()), int(contrast.argmin())
+        mean = np.maximum(self.weights @ self.own, SMALLEST)
+        if not self.weights.any():  # no context has features: the network alone decides
+            return answer
+        odds = float(np.log(mean[a] / mean[b]))
+        difference = float(mean[a] - mean[b])
+        logarithmic_mean = difference / odds if abs(odds) > 1e-6 else float(mean[a])
+        added = self.weight * self.weights * (self.own[:, a] - self.own[:, b]) / logarithmic_mean
+        parts = []
+        for part in answer.parts:
+            if part.kind == "neighbours":
+                values = np.zeros(len(self.weights))
+                values[part.at] = (1 - self.weight) * part.values
+                values += added
+                around = np.flatnonzero(values)
+                base = (1 - self.weight) * (part.base or 0.0)
+                parts.append(Contributions("neighbours", around, values[around], BY_POOLED, base))
+            elif part.kind == "features" and x is not None:
+                values = np.zeros(x.shape[1])
+                values[part.at] = (1 - self.weight) * part.values
+                values += self.weight * self._by_feature(x, mean, a, b)
+                present = np.flatnonzero(values)
+                parts.append(Contributions("features", present, values[present], BY_FEATURE))
+            else:
+                parts.append(part)
+        return answer._replace(score=(1 - self.weight) * answer.score + self.weight * odds, parts=parts)
+
+    def _by_feature(
+        self, x: sparse.csr_array, mean: npt.NDArray[np.float64], a: int, b: int
+    ) -> npt.NDArray[np.float64]:
+        """Return inputs times gradients of the pooled log-odds, summed over contexts."""
+        around = np.flatnonzero(self.weights)
+        rows, own, shares = x[around], self.own[around].astype(np.float64), self.weights[around, None]
+        classes = np.eye(own.shape[1])
+        by_scores = own[:, [a]] * (classes[a] - own) / mean[a] - own[:, [b]] * (classes[b] - own) / mean[b]
+        active = np.asarray(rows @ self.layers.W1 + self.layers.b1) > 0
+        by_units = (shares * by_scores) @ self.layers.W2.T.astype(np.float64) * active
+        return np.asarray((np.asarray(rows.T @ by_units) * self.layers.W1).sum(axis=1))
+
+
+def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]) -> Answer:
+    """Return the parts of the log-odds of a new row, by the student."""
+    layers = student.layers
+    hidden = np.asarray(x @ layers.W1 + layers.b1)[0]
+    gradient = (layers.W2.astype(np.float64) @ contrast) * (hidden > 0)
+    base = float(gradient @ layers.b1 + layers.b2 @ contrast)
+    features = by_weight(x, layers.W1.astype(np.float64) @ gradient, base, BY_STUDENT)
+    same, _ = student.known_rows(x)
+    note = "the row equals that of a fitted node, whose prediction it gets; the reasons are those of the student"
+    return Answer(base + float(features.values.sum()), LOG_ODDS, [features], note if same[0] else "")
