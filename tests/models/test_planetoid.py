@@ -398,8 +398,8 @@ def test_a_new_node_of_a_graph_without_features_starts_from_the_mean_of_its_neig
     network = np.exp(model._scores(hidden))
     expected = model.calibration_.apply(pooled(model, sparse.csr_array(adjacency), network, own)[n:])
     found = model.predict_proba(edges=[(n, node) for node in neighbours])
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_allclose(found, expected, rtol=2e-4)
     hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, 0 * start]))
     network = np.exp(model._scores(hidden))
     without = model.calibration_.apply(pooled(model, sparse.csr_array(adjacency), network, own)[n:])
-    assert np.abs(without / expected - 1).max() > 5e-3  # above the tolerance
+    assert np.abs(without / expected - 1).max() > 2e-3  # ten times the tolerance
