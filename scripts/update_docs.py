@@ -165,6 +165,24 @@ def label_more() -> str:
     return f"{table}\n({found['splits']} splits.)\n"
 
 
+def multilabel() -> str:
+    """Micro and macro F1 of several labels per node, by the share of labelled nodes."""
+    found = _read(RESULTS / "multilabel.json")
+    rates = [f"{rate:g}" for rate in found["rates"]]
+    rows = [
+        [name.replace("; ", ", ")]
+        + [
+            f"{row[rate][score]['mean']:.1f} ± {row[rate][score]['std']:.1f}"
+            for score in ("micro_f1", "macro_f1")
+            for rate in rates
+        ]
+        for name, row in found["methods"].items()
+    ]
+    shares = [f"{float(rate):.0%}" for rate in rates]
+    table = _table(["method", *(f"micro F1, {one}" for one in shares), *(f"macro F1, {one}" for one in shares)], rows)
+    return f"{table}\n({found['data']}; {found['protocol']}.)\n"
+
+
 def demo() -> str:
     """The results of ``planetoid demo`` (``benchmarks/results/demo.json``), best first."""
     from planetoid.evaluation import Spread, what_it_uses
@@ -445,6 +463,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "label_more": label_more,
     "method_reference": method_reference,
     "methods": methods,
+    "multilabel": multilabel,
     "mutants": mutants,
     "onnx_export": onnx_export,
     "prediction_sets": prediction_sets,

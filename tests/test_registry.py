@@ -15,6 +15,7 @@ def test_the_entry_agrees_with_the_class(name):
     assert pl.METHODS.class_name(entry.name) == cls.__name__ == name
     assert (entry.features, entry.graph, entry.inductive) == (cls.uses_features, cls.uses_graph, cls.inductive)
     assert entry.embedding == issubclass(cls, EmbeddingMixin)
+    assert entry.multi_label == cls.multi_label
 
 
 def test_an_unknown_method_is_an_error_that_lists_the_others():

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, logit, softmax
 
 __all__ = [
     "MIN_LABELS",
@@ -132,6 +132,10 @@ class Calibration:
         What it cost.
     share : float
         The same, as a share of the time of the fit.
+    shift : float
+        Added to the logarithm of the odds, where nodes may have several labels.
+    independent : bool
+        Whether nodes may have several labels: each class is then calibrated on its own, by its log-odds.
 
     Examples
     --------
@@ -145,12 +149,17 @@ class Calibration:
     n_labels: int = 0
     seconds: float = 0.0
     share: float = 0.0
+    shift: float = 0.0
+    independent: bool = False
 
     def apply(self, probabilities: Probabilities) -> Probabilities:
         """Return calibrated probabilities; the order of the classes in a row does not change."""
         if self.source == "none":
             return probabilities
         raw = np.asarray(probabilities)
+        if self.independent:
+            scores = logit(np.clip(raw.astype(np.float64), SMALLEST, 1 - SMALLEST))
+            return np.asarray(expit(scores / self.temperature + self.shift).astype(raw.dtype))
         with np.errstate(divide="ignore"):
             logs = np.log(raw.astype(np.float64))
         found = _scaled(logs, self.temperature, self.uniform).astype(raw.dtype)

@@ -34,6 +34,16 @@ from planetoid.ids import NodeIds
 from planetoid.io.embeddings import write_embedding
 from planetoid.io.model_files import Document, Plain, Tensors, as_plain, write_model
 from planetoid.labels import Labels
+from planetoid.multi_label import (
+    SetSample,
+    Top,
+    best_threshold,
+    calibrate_sets,
+    check_supported,
+    class_logits,
+    indicator,
+    to_distributions,
+)
 from planetoid.parameters import Constraints, Parameters, check_parameters, set_nested
 from planetoid.prediction_sets import members, node_sets, thresholds
 from planetoid.presets import load_preset
@@ -79,7 +89,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Scores and thresholds of the prediction sets of fitted nodes, where those are not chosen by the probabilities
         alone: if these were calibrated by a reference.
     transduction_ : array of shape (n_nodes,)
-        The most probable label of every fitted node.
+        The most probable label of every fitted node; the indicator matrix of its labels if nodes may have several.
+    multi_label_ : bool
+        Whether nodes may have several labels. Class probabilities then need not sum to one.
+    threshold_ : float
+        Only then: the probability from which on ``predict`` gives a label.
     node_ids_ : NodeIds
         Ids of the fitted nodes, in row order.
     n_features_in_, feature_names_in_
@@ -95,6 +109,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     uses_features: ClassVar[str] = "never"  # "required", "optional" or "never"
     uses_graph: ClassVar[str] = "required"
     inductive: ClassVar[bool] = False
+    multi_label: ClassVar[bool] = False  # whether nodes may have several labels
     uses_processes: ClassVar[bool] = False  # whether several processes can fit it together
     needed_to_load: ClassVar[tuple[str, ...]] = ()  # parameters that cannot be saved and that have no usable default
 
@@ -111,6 +126,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     node_ids_: NodeIds
     warnings_: list[str]
     preparation_: Preparation
+    multi_label_: bool = False
+    threshold_: float
     calibrate: bool = True
     _sample: Sample | None = None  # that probabilities were calibrated by
     _seed: int  # of this fit: random_state, or a fresh one if that is None
@@ -154,7 +171,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             :class:`~planetoid.Dataset` replaces all four arguments.
         y : array, Series or dict
             One label per node, in graph order (unlabelled: -1, ``None``, NaN or ``""``); a pandas Series whose index
-            holds node ids is aligned by them; or ``{node id: label}``.
+            holds node ids is aligned by them; or ``{node id: label}``. Several labels per node, for methods that take
+            them: an indicator matrix, dense or sparse, with a column per class (a row of zeros, NaN or -1 is an
+            unlabelled node); a DataFrame of this kind, with the classes as column names; or lists of labels in the
+            place of labels.
         graph : Graph, or anything that ``Graph.of`` understands
         validation : array, Series or dict, optional
             Labels of other nodes in the same form, for early stopping and calibration; never fitted. A method that
@@ -182,12 +202,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "fitting %s: %s nodes, %s edges, %s labels of %s classes",
             *(name, data.n_nodes, data.graph.n_edges, len(data.labelled), data.n_classes),
         )
+        check_supported(data, name, supported=self.multi_label)
         self.classes_ = data.classes
         self.node_ids_ = data.ids
         self._data = data
-        for attribute in ("n_features_in_", "feature_names_in_", "preparation_"):
-            if hasattr(self, attribute):
-                delattr(self, attribute)
+        for attribute in ("n_features_in_", "feature_names_in_", "preparation_", "multi_label_", "threshold_"):
+            self.__dict__.pop(attribute, None)
+        if data.multi_label:
+            self.multi_label_ = True
         if data.X is not None:
             self.n_features_in_ = int(data.X.shape[1])
             if data.feature_names is not None:
@@ -220,6 +242,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return None
 
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample | None:
+        """Return what :meth:`_calibration_sample` returns, for several labels per node."""
+        return None
+
     def predict_proba(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> Probabilities:
         """Return class probabilities: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
         check_is_fitted(self, "label_distributions_")
@@ -231,9 +257,22 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = slice(None) if nodes is None else self.node_ids_.known_rows(nodes)
         return np.array(self.label_distributions_[rows])
 
-    def predict(self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None) -> npt.NDArray[Any]:
-        """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``."""
-        probabilities = self.predict_proba(X, nodes=nodes)  # first: it raises if the model is not fitted
+    def predict(
+        self, X: FeaturesLike | None = None, *, nodes: Iterable[Hashable] | None = None, top: Top | None = None
+    ) -> npt.NDArray[Any]:
+        """Return labels: of all fitted nodes, of ``nodes``, or of new rows ``X``.
+
+        If nodes may have several labels, the result is an indicator matrix with a column for each of ``classes_``: 1
+        where the probability is at least ``threshold_``, and for the most probable class. With ``top``, an integer or
+        one per node, it has so many labels instead, the most probable ones.
+        """
+        return self._labels(self.predict_proba(X, nodes=nodes), top)
+
+    def _labels(self, probabilities: Probabilities, top: Top | None = None) -> npt.NDArray[Any]:
+        if self.multi_label_:
+            return indicator(probabilities, self.threshold_, top)
+        if top is not None:
+            raise DataError("top is for several labels per node; this model has one", parameter="top")
         return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
     def predict_set(
@@ -250,6 +289,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, probabilities: Probabilities, alpha: float, nodes: Iterable[Hashable] | None = None, *, fitted: bool
     ) -> npt.NDArray[np.bool_]:
         """Return the sets of all fitted nodes, of ``nodes``, or of new ones."""
+        if self.multi_label_:
+            raise DataError(
+                "prediction sets contain the true class of a node that has one",
+                hint="for several labels per node, use predict or predict_proba",
+            )
         if not hasattr(self, "set_thresholds_"):
             raise DataError(
                 f"{type(self).__name__} was fitted without the labels that prediction sets are chosen by",
@@ -295,6 +339,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         [(0, True)]
         """
         check_is_fitted(self, "label_distributions_")
+        if self.multi_label_:
+            raise DataError("explanations are of one class against another, for models with one label per node")
         from planetoid.explanation.asking import ask
 
         with explain_failures(type(self).__name__), one_blas_thread():
@@ -375,7 +421,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def transduction_(self) -> npt.NDArray[Any]:
         """Label of every fitted node."""
         check_is_fitted(self, "label_distributions_")
-        return self.classes_[self.label_distributions_.argmax(axis=1)]  # type: ignore[no-any-return]
+        return self._labels(self.label_distributions_)
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         raise _not_inductive(self)
@@ -386,6 +432,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = self.multi_label
         return tags
 
     def save(
@@ -495,6 +542,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} did not converge: the class probabilities of all nodes are NaN",
                 hint="lower the learning rate, or scale the features",
             )
+        if data.multi_label:
+            return self._set_distributions(scores, data, started)
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
@@ -510,12 +559,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unknown = int((~known).sum())
         if unknown:
             scores[~known] = data.class_prior
-            warn(
-                PlanetoidWarning(
-                    f"{type(self).__name__} can say nothing about {unknown:,} of {data.n_nodes:,} nodes "
-                    "(no labelled node can be reached from them); they get the class prior"
-                )
-            )
+            self._warn_unknown(unknown, data)
         scores.flags.writeable = False
         self._choose_node_sets(scores, data)
         return scores
@@ -531,6 +575,46 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = node_sets(probabilities, self._sample.reference, unlabelled)
             self.set_scores_, self.node_set_thresholds_ = found
         self._sample = self._sample._replace(reference=None)  # as large as the probabilities
+
+    def _warn_unknown(self, count: int, data: Dataset) -> None:
+        warn(
+            PlanetoidWarning(
+                f"{type(self).__name__} can say nothing about {count:,} of {data.n_nodes:,} nodes "
+                "(no labelled node can be reached from them); they get the class prior"
+            )
+        )
+
+    def _set_distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:
+        """Calibrate independent class probabilities; the class prior where nothing is known."""
+        total = scores.sum(axis=1)
+        known = np.isfinite(total) & (total > 0)
+        self.calibration_ = self._set_calibration(scores, known, data, started)
+        found = to_distributions(scores, known, data, self.calibration_)
+        unknown = int((~known & (data.y < 0)).sum())
+        if unknown:
+            self._warn_unknown(unknown, data)
+        unlabelled = data.y < 0
+        self.threshold_ = best_threshold(found[unlabelled] if unlabelled.any() else found)
+        found.flags.writeable = False
+        return found
+
+    def _set_calibration(
+        self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float
+    ) -> Calibration:
+        """Choose how independent probabilities are calibrated: by validation labels, or by the sample of the method."""
+        self.__dict__.pop("set_thresholds_", None)
+        if not self.calibrate:
+            return Calibration()
+        assert data.Y is not None
+        fitted = perf_counter()
+        rows = data.validation_nodes[0]
+        rows = rows[known[rows]]
+        sample: SetSample | None = SetSample(class_logits(probabilities[rows]), data.Y[rows], "validation labels")
+        if len(rows) < MIN_LABELS:
+            sample = self._set_sample(data, np.where(known[:, None], probabilities, 0.0))
+        found = Calibration() if sample is None else calibrate_sets(sample)
+        ended = perf_counter()
+        return replace(found, seconds=ended - fitted, share=(ended - fitted) / max(ended - started, 1e-9))
 
     def _calibration(
         self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from scipy import sparse
 
     Classes: TypeAlias = npt.NDArray[Any]
     Codes: TypeAlias = npt.NDArray[np.int32]
@@ -24,8 +25,10 @@ __all__ = [
     "UNLABELLED",
     "Labels",
     "as_classes",
+    "as_objects",
     "encode",
     "encode_integers",
+    "is_label_collection",
     "is_series",
     "is_unlabelled",
     "mask_labels",
@@ -36,8 +39,12 @@ __all__ = [
 UNLABELLED = -1
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
-# One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}.
-Labels: TypeAlias = "npt.ArrayLike | pd.Series[Any] | Sequence[Hashable | None] | Mapping[Hashable, Hashable]"
+# One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}. Several of them:
+# an indicator matrix, a DataFrame with a column per class, or lists of labels in the place of labels.
+Labels: TypeAlias = (
+    "npt.ArrayLike | sparse.sparray | sparse.spmatrix | pd.Series[Any] | pd.DataFrame | "
+    "Sequence[Hashable | Sequence[Hashable] | None] | Mapping[Hashable, Hashable | Sequence[Hashable]]"
+)
 
 
 def is_unlabelled(label: object) -> bool:
@@ -110,24 +117,48 @@ def mask_labels(y: pd.Series[Any], rows: npt.ArrayLike | slice) -> pd.Series[Any
 
 
 @overload
-def mask_labels(y: npt.ArrayLike, rows: npt.ArrayLike | slice) -> npt.NDArray[Any]: ...
+def mask_labels(y: pd.DataFrame, rows: npt.ArrayLike | slice) -> pd.DataFrame: ...
 
 
-def mask_labels(y: npt.ArrayLike | pd.Series[Any], rows: npt.ArrayLike | slice) -> npt.NDArray[Any] | pd.Series[Any]:
+@overload
+def mask_labels(
+    y: npt.ArrayLike | Sequence[Hashable | Sequence[Hashable] | None], rows: npt.ArrayLike | slice
+) -> npt.NDArray[Any]: ...
+
+
+def mask_labels(
+    y: npt.ArrayLike
+    | Sequence[Hashable | Sequence[Hashable] | None]
+    | sparse.sparray
+    | sparse.spmatrix
+    | pd.Series[Any]
+    | pd.DataFrame,
+    rows: npt.ArrayLike | slice,
+) -> npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame | sparse.csr_array:
     """Return a copy of ``y`` that is unlabelled everywhere except in ``rows``.
 
     The result has the type of ``y``: integers are masked by -1, floats by NaN, strings by ``""`` and objects by
     ``None``. Only types that have no such value change: unsigned integers become signed ones, booleans objects. A
-    pandas Series keeps its index; ``rows`` are row numbers, not its labels.
+    pandas Series keeps its index; ``rows`` are row numbers, not its labels. Several labels per node: the rows of an
+    indicator matrix are masked as a whole (by zeros if it is sparse, booleans become integers), lists of labels by
+    ``None``.
 
     >>> mask_labels([3, 1, 2], [0, 2])
     array([ 3, -1,  2])
     >>> mask_labels(["b", "a", "b"], [0, 2])
     array(['b', '', 'b'], dtype='<U1')
+    >>> mask_labels([["b", "c"], ["a"]], [0])
+    array([list(['b', 'c']), None], dtype=object)
     """
     if is_series(y):
         return _mask_series(y, rows)
-    labels = np.asarray(y)
+    if hasattr(y, "columns"):
+        return _mask_frame(cast("pd.DataFrame", y), rows)
+    if hasattr(y, "tocsr"):
+        return _mask_sparse(y, rows)
+    labels = as_objects(y) if isinstance(y, (list, tuple)) and any(map(is_label_collection, y)) else np.asarray(y)
+    if labels.dtype == bool and labels.ndim == 2:
+        labels = labels.astype(np.int8)
     kind = labels.dtype.kind
     if kind in "iu":
         masked: npt.NDArray[Any] = np.full(labels.shape, UNLABELLED, dtype=np.promote_types(labels.dtype, np.int8))
@@ -158,6 +189,37 @@ def _mask_series(y: pd.Series[Any], rows: npt.ArrayLike | slice) -> pd.Series[An
     keep[rows] = True  # type: ignore[index]
     hidden: pd.Series[Any] = y.where(keep)  # pandas' own types have a missing value
     return hidden
+
+
+def _mask_frame(y: pd.DataFrame, rows: npt.ArrayLike | slice) -> pd.DataFrame:
+    masked: pd.DataFrame = y.astype(float)
+    hidden = np.ones(len(y), dtype=bool)
+    hidden[rows] = False  # type: ignore[index]
+    masked.iloc[hidden] = np.nan
+    return masked
+
+
+def _mask_sparse(y: sparse.sparray | sparse.spmatrix, rows: npt.ArrayLike | slice) -> sparse.csr_array:
+    from scipy import sparse
+
+    keep = np.zeros(y.shape[0], dtype=bool)
+    keep[rows] = True  # type: ignore[index]
+    entries = sparse.coo_array(y)
+    kept = keep[entries.row]
+    return sparse.csr_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=y.shape)
+
+
+def is_label_collection(label: object) -> bool:
+    """Return whether an entry of ``y`` holds several labels: a list, a set or an array, which are no labels."""
+    return isinstance(label, (list, set, np.ndarray))
+
+
+def as_objects(values: Sequence[object]) -> npt.NDArray[np.object_]:
+    """Return an array of objects, of lists as they are."""
+    array = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        array[row] = value
+    return array
 
 
 def as_classes(distinct: Sequence[object]) -> Classes:

@@ -35,6 +35,8 @@ class MethodInfo(NamedTuple):
         Whether it labels new rows.
     embedding : bool
         Whether it learns an ``embedding_``.
+    multi_label : bool
+        Whether it takes several labels per node.
     """
 
     name: str
@@ -44,17 +46,20 @@ class MethodInfo(NamedTuple):
     graph: str = "required"
     inductive: bool = False
     embedding: bool = False
+    multi_label: bool = False
 
 
 CLASSES: dict[str, MethodInfo] = {
     "Planetoid": MethodInfo(
-        "planetoid", "models.planetoid", 1.0, "optional", graph="optional", inductive=True, embedding=True
+        "planetoid", "models.planetoid", 1.0, "optional", "optional", inductive=True, embedding=True, multi_label=True
     ),
-    "PlanetoidT": MethodInfo("planetoid-t", "models.transductive", 0.8, "required", embedding=True),
-    "PlanetoidI": MethodInfo("planetoid-i", "models.inductive", 2.3, "required", inductive=True, embedding=True),
-    "PlanetoidG": MethodInfo("planetoid-g", "models.transductive", 0.8, embedding=True),
-    "Feat": MethodInfo("feat", "baselines.feat", 0.02, "required", graph="never", inductive=True),
-    "LabelPropagation": MethodInfo("lp", "baselines.label_propagation", 0.02),
+    "PlanetoidT": MethodInfo("planetoid-t", "models.transductive", 0.8, "required", embedding=True, multi_label=True),
+    "PlanetoidI": MethodInfo(
+        "planetoid-i", "models.inductive", 2.3, "required", inductive=True, embedding=True, multi_label=True
+    ),
+    "PlanetoidG": MethodInfo("planetoid-g", "models.transductive", 0.8, embedding=True, multi_label=True),
+    "Feat": MethodInfo("feat", "baselines.feat", 0.02, "required", graph="never", inductive=True, multi_label=True),
+    "LabelPropagation": MethodInfo("lp", "baselines.label_propagation", 0.02, multi_label=True),
     "LocalGlobalConsistency": MethodInfo("lgc", "baselines.local_global", 0.02),
     "ModifiedAdsorption": MethodInfo("mad", "baselines.modified_adsorption", 0.02),
     "PoissonLearning": MethodInfo("poisson", "baselines.poisson_learning", 0.03),
@@ -69,7 +74,7 @@ CLASSES: dict[str, MethodInfo] = {
     "PropagatedFeatures": MethodInfo("ssgc", "baselines.propagated_features", 0.1, "required"),
     "GCN": MethodInfo("gcn", "baselines.gcn", 1.5, "required", embedding=True),
     "Diel": MethodInfo("diel", "baselines.diel", 0.03, "required", inductive=True),
-    "GraphEmbedding": MethodInfo("graphemb", "baselines.graph_embedding", 0.6, embedding=True),
+    "GraphEmbedding": MethodInfo("graphemb", "baselines.graph_embedding", 0.6, embedding=True, multi_label=True),
 }
 
 

@@ -223,3 +223,26 @@ def test_rows_tell_nothing_about_categories(lists):
     first, second = kind[: len(kind) // 2], kind[len(kind) // 2 :]
     for category in range(4):
         assert (first == category).sum() == pytest.approx((second == category).sum(), rel=0.25)
+
+
+class TestMultilabel:
+    def test_groups_and_edges_are_as_asked_for(self):
+        data = pl.datasets.make_multilabel(500, 8, labels_per_node=1.6, mean_degree=12, seed=2)
+        assert data.Y.nnz == 800
+        assert np.diff(data.Y.indptr).min() >= 1
+        assert data.graph.n_edges == 3000
+        again = pl.datasets.make_multilabel(500, 8, labels_per_node=1.6, mean_degree=12, seed=2)
+        assert (again.Y != data.Y).nnz == 0
+        np.testing.assert_array_equal(again.graph.indices, data.graph.indices)
+
+    def test_contacts_share_a_group_as_often_as_asked_for(self):
+        from planetoid.data.summary import count
+
+        alone = count(pl.datasets.make_multilabel(600, 10, within=0.0, seed=1)).edge_homophily
+        together = count(pl.datasets.make_multilabel(600, 10, within=0.6, seed=1)).edge_homophily
+        assert together == pytest.approx(0.6 + 0.4 * alone, abs=0.05)
+
+    def test_words_tell_groups(self):
+        data = pl.datasets.make_multilabel(300, 5, n_features=50, informative=1.0, seed=0)
+        words = data.X.toarray().reshape(300, 5, 10).any(axis=2)
+        assert not (words & ~data.Y.toarray()).any()

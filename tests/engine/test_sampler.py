@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 import planetoid as pl
 from planetoid.engine import Contexts, ContextSampler, SkipGram
@@ -244,3 +244,24 @@ def test_labels_must_cover_all_nodes():
 def test_a_graph_without_edges_yields_no_pairs_of_two_nodes():
     with pytest.raises(DataError, match="no edges"):
         ContextSampler(pl.Graph.from_edges([], [], nodes=3), Contexts())
+
+
+@pytest.mark.parametrize("as_training", [False, True])
+def test_several_labels_per_node(as_training):
+    """Positive pairs share a label, in proportion to how many they share; negative ones share none."""
+    Y = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    graph = plain_graph()
+    sampler = ContextSampler(graph, Contexts(r1=0.5, r2=0.0), sparse.csr_array(Y), seed=3)
+    pairs = sampler.draw_walks(1500) if as_training else sampler.draw(30_000)
+    shared = Y.astype(int) @ Y.T.astype(int)
+    np.fill_diagonal(shared, 0)
+    positive = pairs.gamma > 0
+    assert (shared[pairs.i[positive], pairs.c[positive]] > 0).all()
+    share_none = (Y.astype(int) @ Y.T.astype(int)) == 0
+    assert share_none[pairs.i[~positive], pairs.c[~positive]].all()
+    assert (pairs.c[~positive] < 5).all()  # the last node has no label
+    counts = np.zeros((6, 6))
+    np.add.at(counts, (pairs.i[positive], pairs.c[positive]), 1)
+    expected = counts.sum() * shared / shared.sum()
+    inside = shared > 0
+    assert stats.chisquare(counts[inside], expected[inside]).pvalue > 1e-4

@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import f1_score
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.evaluation import accuracy, calibration_bins, expected_calibration_error, macro_f1, recall_at_k
+from planetoid.evaluation import (
+    accuracy,
+    calibration_bins,
+    expected_calibration_error,
+    macro_f1,
+    multi_label_f1,
+    recall_at_k,
+)
 
 
 def test_accuracy_of_labels_of_any_type():
@@ -100,3 +108,24 @@ def test_ties_at_rank_k_count_fractionally():
 def test_invalid_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+class TestSeveralLabels:
+    def test_by_hand(self):
+        truth = [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
+        predicted = [[1, 0, 1], [0, 1, 0], [0, 1, 0]]
+        # hits 2, labels 4, predictions 4; per class 2/3 and 2/4; the third has no label
+        found = multi_label_f1(sparse.csr_array(truth), predicted)
+        assert found.micro == pytest.approx(0.5)
+        assert found.macro == pytest.approx((2 / 3 + 1 / 2) / 2)
+
+    def test_as_scikit_learn(self):
+        rng = np.random.default_rng(0)
+        truth, predicted = rng.random((2, 50, 6)) < 0.3
+        found = multi_label_f1(truth, predicted)
+        assert found.micro == pytest.approx(f1_score(truth, predicted, average="micro"))
+        assert found.macro == pytest.approx(f1_score(truth, predicted, average="macro"))
+
+    def test_shapes_must_agree(self):
+        with pytest.raises(DataError, match="two indicator matrices"):
+            multi_label_f1([[1, 0]], [[1]])

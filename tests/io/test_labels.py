@@ -110,6 +110,7 @@ def test_a_node_has_one_label(write, text_after_path):
     path = write("id,label\na,x\nb,x\n\na,y\n")
     for graph in (GRAPH, None):
         expected = ", line 5, node 'a': conflicting labels: 'y' here, 'x' in line 2"
+        expected += "; pass multi_label=True if nodes may have several labels"
         assert text_after_path(read_labels, path, graph) == expected
     path = write("id,label\na,x\na,\n")
     expected = ", line 3, node 'a': conflicting labels: None here, 'x' in line 2"

@@ -78,3 +78,22 @@ def test_embeddings_are_scaled_to_unit_length_if_asked(normalize):
     scaled = e / lengths.clamp(min=0.01) if normalize else e  # very short ones are not stretched to length 1
     expected = scaled @ head.outputs["e"].weight + head.outputs["e"].bias
     torch.testing.assert_close(head(None, e)[0], expected)
+
+
+def test_several_labels_have_a_sigmoid_each():
+    """L_s is the mean over nodes of the sum of the log-losses of all classes."""
+    random = StepRandom(0)
+    head = Head(3, 2, 4, pl.Network(k=0, l=0, dropout=0.0), random, multi_label=True)
+    x, e = torch.randn(5, 3), torch.randn(5, 2)
+    y = (torch.rand(5, 4) < 0.5).float()
+    p = head.log_probabilities(x, e).exp()
+    expected = -(y * p.log() + (1 - y) * (1 - p).log()).sum() / 5
+    torch.testing.assert_close(head.loss(x, e, y, None), expected)
+
+
+def test_a_softmax_over_the_classes_is_left_out_for_several_labels():
+    random = StepRandom(0)
+    head = Head(0, 3, 4, pl.Network(k=0, l=1, activation="softmax", width=None), random, multi_label=True)
+    assert len(head.branches["e"].layers) == 0
+    hidden = Head(0, 3, 4, pl.Network(k=0, l=1, activation="relu", width=6), random, multi_label=True)
+    assert len(hidden.branches["e"].layers) == 1

@@ -6,6 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy import sparse
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -15,8 +17,10 @@ from planetoid.data.scaling import scale_rows
 from planetoid.estimator import InductiveClassifier, Probabilities
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, linear_answer
 from planetoid.io.model_files import Tensors
+from planetoid.multi_label import SetSample
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
+from planetoid.training.logistic_regression import LogisticRegressions, fit_logistic, left_out_sets
 from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 
@@ -28,6 +32,8 @@ __all__ = ["Feat"]
 
 class Feat(InductiveClassifier):
     """Softmax regression on the features, with an L2 penalty; the graph is not used.
+
+    Several labels per node: a logistic regression per class.
 
     Parameters
     ----------
@@ -54,6 +60,7 @@ class Feat(InductiveClassifier):
     """
 
     uses_graph = "never"
+    multi_label = True
     constraints: ClassVar[Constraints] = {
         "C": Real(0, closed="neither"),
         "row_normalize": ROW_NORMALIZE,
@@ -75,6 +82,8 @@ class Feat(InductiveClassifier):
 
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
+        if data.Y is not None:
+            return self._fit_sets(data, data.Y)
         self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
         rows = data.labelled
         with warnings.catch_warnings():
@@ -89,6 +98,19 @@ class Feat(InductiveClassifier):
         X = scale_rows(data.X[rows], self.row_normalize)
         scores = self.solver_.decision_function(X)
         return left_out_sample(products(X), scores, rows, self.C, data, probabilities)
+
+    def _fit_sets(self, data: Dataset, Y: sparse.csr_array) -> Probabilities:
+        rows = data.labelled
+        assert data.X is not None
+        X = scale_rows(data.X[rows], self.row_normalize)
+        self._logistic = fit_logistic(X, Y[rows], self.C, max_iter=self.max_iter)
+        self.n_iter_ = self._logistic.n_iter
+        return self._predict_rows(data.X)
+
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
+        assert data.X is not None
+        rows = labels_to_leave_out(data)
+        return left_out_sets(scale_rows(data.X[rows], self.row_normalize), rows, self.C, data, self._logistic)
 
     def _explain(self, question: Question) -> Answer:
         x = scale_rows(question.known_row(), self.row_normalize)
@@ -105,6 +127,8 @@ class Feat(InductiveClassifier):
         return [by_optimality(question, rows, X, x, solver)]
 
     def _predict_rows(self, X: Features) -> Probabilities:
+        if self.multi_label_:
+            return np.asarray(expit(self._logistic.logits(scale_rows(X, self.row_normalize))))
         return np.asarray(self.solver_.predict_proba(scale_rows(X, self.row_normalize)))
 
     def _write_scores(self, operators: Operators) -> Value:
@@ -113,9 +137,14 @@ class Feat(InductiveClassifier):
         return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
 
     def _tensors(self) -> Tensors:
+        if self.multi_label_:
+            return self._logistic.tensors()
         return {"coef": self.solver_.coef_, "intercept": self.solver_.intercept_}
 
     def _take_tensors(self, tensors: Tensors) -> None:
+        if self.multi_label_:
+            self._logistic = LogisticRegressions.of_tensors(tensors)
+            return
         self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
         self.solver_.coef_, self.solver_.intercept_ = tensors["coef"], tensors["intercept"]
         self.solver_.classes_ = np.arange(len(self.classes_))

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.special import expit
 
 from planetoid.calibration import Sample, graph_uniform
 from planetoid.data.dataset import Dataset
@@ -17,10 +19,12 @@ from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.shards import ColumnShard, column_shard
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Question, by_predictions_of_neighbours
+from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.fingerprints import fingerprint_of, stable_repr
+from planetoid.training.logistic_regression import fit_logistic, left_out_sets
 from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
 from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
 from planetoid.utils.seeds import new_seed
@@ -28,10 +32,13 @@ from planetoid.utils.seeds import new_seed
 __all__ = ["GraphEmbedding"]
 
 AUTO_C = 3.0  # times classes^2 / labels
+AUTO_C_SETS = 30.0  # of each of the independent regressions of several labels per node
 
 
 class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     """Skip-gram embeddings of random walks (r2 = 1), then softmax regression on them.
+
+    Several labels per node: a logistic regression per class.
 
     Parameters
     ----------
@@ -47,6 +54,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     C : float or "auto", default "auto"
         Inverse strength of the softmax's L2 penalty. ``"auto"`` is 3 times the square of the number of classes, per
         label: among many classes, each with few labels, a penalty that suits few would leave only the largest class.
+        With several labels per node it is 30.
     directory : path, optional
         Folder for memory-mapped tables, for graphs larger than memory.
     callbacks : list of Callback, optional
@@ -76,6 +84,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     ['left', 'right']
     """
 
+    multi_label = True
     uses_processes = True
 
     constraints: ClassVar[Constraints] = {
@@ -145,6 +154,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         rows = data.labelled
         known = e[rows] if shard is None else shard.rows(e, rows)
         self._labelled_rows = scale_rows(known, "l2")
+        if data.Y is not None:
+            return self._fit_sets(data, data.Y, e, shard)
         solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
         self._softmax = fit_softmax(solver, self._labelled_rows, data.y[rows])
         self.coef_, self.intercept_ = np.asarray(self._softmax.coef_), np.asarray(self._softmax.intercept_)
@@ -156,6 +167,16 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
             parts = (scale_rows(shard.rows(e, some), "l2") for some in shard.row_blocks(len(e)))
             probabilities = np.concatenate([self._softmax.predict_proba(part) for part in parts])
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
+        return probabilities
+
+    def _fit_sets(
+        self, data: Dataset, Y: sparse.csr_array, e: npt.NDArray[np.float32], shard: ColumnShard | None
+    ) -> Probabilities:
+        """Fit a logistic regression per class, for several labels per node."""
+        self._logistic = fit_logistic(self._labelled_rows, Y[data.labelled], self._inverse_penalty(data))
+        self.embedding_ = e if shard is None else shard.whole(e)
+        probabilities = np.asarray(expit(self._logistic.logits(scale_rows(self.embedding_, "l2"))))
+        probabilities[~data.graph.connected()] = 0.0
         return probabilities
 
     def _explain(self, question: Question) -> Answer:
@@ -179,7 +200,15 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         sample = left_out_sample(products(X), scores, rows[connected], penalty, data, probabilities)
         return sample._replace(usual_uniform=graph_uniform(data.n_classes))
 
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
+        rows = labels_to_leave_out(data)
+        rows = rows[data.graph.connected()[rows]]
+        X = scale_rows(self.embedding_[rows], "l2")
+        return left_out_sets(X, rows, self._inverse_penalty(data), data, self._logistic)
+
     def _inverse_penalty(self, data: Dataset) -> float:
+        if isinstance(self.C, str) and data.multi_label:
+            return AUTO_C_SETS
         return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)
 
     def embed(self, data: Dataset) -> npt.NDArray[np.float32]:

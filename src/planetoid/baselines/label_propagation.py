@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
@@ -12,10 +14,14 @@ from planetoid.baselines.propagation import Propagation, class_mass_weights, rea
 from planetoid.data.dataset import Dataset
 from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
+from planetoid.labels import mask_labels
+from planetoid.multi_label import SetSample, class_logits
 from planetoid.parameters import Constraints
 from planetoid.search_space import Categorical, SearchSpace
 
 __all__ = ["LabelPropagation"]
+
+HIDDEN = 4  # one label in so many is hidden to calibrate several labels per node
 
 
 class LabelPropagation(Propagation):
@@ -25,7 +31,8 @@ class LabelPropagation(Propagation):
     walk from it meets a labelled node of class c first. A directed edge counts
     in both directions (A + A^T), because the harmonic solution is defined on
     undirected graphs. A node from which no labelled node can be reached gets the
-    class prior.
+    class prior. If nodes may have several labels, so may the labelled node that the
+    walk meets: scores of a node need not sum to one.
 
     Parameters
     ----------
@@ -75,6 +82,7 @@ class LabelPropagation(Propagation):
     [0.75, 0.5, 0.25]
     """
 
+    multi_label = True
     constraints: ClassVar[Constraints] = {**Propagation.constraints, "class_mass_normalization": bool}
     search_space: ClassVar[SearchSpace] = {"class_mass_normalization": Categorical((True, False))}
 
@@ -102,6 +110,10 @@ class LabelPropagation(Propagation):
         values = self._solve(System(adjacency, strengths(adjacency), adjacency @ deviation, free))
         scores = np.where(free[:, None], np.clip(values + prior, 0.0, None), 0.0) + labels
         self.class_weights_ = np.ones(len(prior))
+        if data.multi_label and self.class_mass_normalization:
+            self.class_weights_ = class_mass_weights(scores[free], prior) * free.sum()
+            scores[free] = np.clip(scores[free] * self.class_weights_, 0.0, 1.0)
+            return scores
         if self.class_mass_normalization:
             self.class_weights_ = class_mass_weights(scores, prior)
         return scores * self.class_weights_
@@ -121,3 +133,14 @@ class LabelPropagation(Propagation):
             start=unit_vector(data.n_nodes),
             labels_at_neighbours=True,
         )
+
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
+        """Hide some of the labels, and propagate the others once more."""
+        assert data.Y is not None
+        hidden = data.labelled[np.random.default_rng(0).permutation(len(data.labelled)) % HIDDEN == 0]
+        seen = mask_labels(data.y, np.setdiff1d(data.labelled, hidden))
+        if not (seen >= 0).any():
+            return SetSample(np.empty((0, data.n_classes)), data.Y[:0], "cross-fitting")
+        found = clone(self)._fit(replace(data, y=seen, validation=None))
+        hidden = hidden[found[hidden].any(axis=1)]
+        return SetSample(class_logits(found[hidden]), data.Y[hidden], "cross-fitting")

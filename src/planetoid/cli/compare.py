@@ -22,6 +22,7 @@ from planetoid.cli.evaluate import (
     warnings_by_method,
     with_interval,
 )
+from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import (
     AsJson,
@@ -94,6 +95,7 @@ def compare(
     wanted = None if method is None else parse_methods(method)
     with collect_warnings(quiet=quiet) as warned:
         data = options.read(quiet=quiet)
+    refuse_sets(data, "compare")
     methods, excluded = suitable_methods(data, new_nodes=new_nodes)
     if wanted is not None:
         methods = [name for name in methods if name in wanted]

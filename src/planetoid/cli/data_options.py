@@ -34,6 +34,8 @@ class TableArguments(TypedDict):
     header: dict[str, bool]
     decimal: str | None
     query: dict[str, str]
+    multi_label: bool
+    label_separator: str | None
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class DataOptions:
     no_header: tuple[str, ...] = ()
     decimal: str | None = None
     query: tuple[str, ...] = ()
+    multi_label: bool = False
+    label_separator: str | None = None
 
     def paths(self) -> dict[str, Path]:
         """Return the files by role."""
@@ -170,4 +174,6 @@ class DataOptions:
             "header": self.headers(),
             "decimal": self.decimal,
             "query": self.queries(),
+            "multi_label": self.multi_label,
+            "label_separator": self.label_separator,
         }

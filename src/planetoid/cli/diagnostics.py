@@ -35,8 +35,9 @@ SAME_NAME = (
     *ROLES,
     *("categorical", "decimal", "features_format", "header", "id_column", "ignore", "label_column", "method"),
     *("preset", "query", "source_column", "target_column", "text_columns", "unlabelled", "weight_column"),
+    *("label_separator", "multi_label"),
 )
-FLAGS = ("data", "overwrite")
+FLAGS = ("data", "multi_label", "overwrite")
 PLACEHOLDERS = {"format": "FORMAT"}
 
 
@@ -98,6 +99,8 @@ def _spell(fix: Fix, diagnostic: Diagnostic) -> str | None:
         return option
     if name == "unlabelled" and isinstance(fix.value, list):
         return " ".join(f"{option} {shlex.quote(str(label))}" for label in fix.value)
+    if name == "label_separator":
+        return f"{option} {shlex.quote(str(fix.value))}"
     if name in ("names", "ignore"):
         return f"{option} {diagnostic.column or 'COLUMN'}"
     return f"{option} {PLACEHOLDERS.get(name, 'COLUMN') if fix.value is ... else fix.value}"

@@ -12,6 +12,7 @@ from planetoid.cli.console import plain_table, print_json, print_lines, print_me
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import tasks_on, uses_dask
+from planetoid.cli.evaluate_sets import show_sets
 from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError, ParameterError
@@ -86,7 +87,8 @@ def evaluate(
     By default the splits are the five folds of a stratified cross-validation, which
     test every label once; more [bold]--splits[/bold] repeat it with other folds. Shows
     the accuracy with its 95 % interval, macro F1, calibration error, the confusion
-    matrix, and how often predictions of each confidence are correct. With
+    matrix, and how often predictions of each confidence are correct; for several
+    labels per node, micro and macro F1. With
     [bold]--new-nodes[/bold] the test nodes are removed from the graph before training.
 
     For example:
@@ -209,6 +211,10 @@ def _check_suitable(methods: list[str], data: Dataset, new_nodes: bool) -> None:
 
 def _show(outcomes: list[Outcome], data: Dataset, protocol: Protocol, warned: list[str], as_json: bool) -> None:
     if not outcomes:
+        return
+    if data.multi_label:
+        warnings = {"warnings": warned, "warnings_by_method": warnings_by_method(outcomes)}
+        show_sets(outcomes, data, protocol, warnings, as_json)
         return
     classes = data.class_names
     details = {row["method"]: row | _details(row["method"], outcomes, classes) for row in summary(outcomes)}

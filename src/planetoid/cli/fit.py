@@ -162,6 +162,7 @@ def _checked_method(name: str, new_nodes: bool, parameters: dict[str, Any]) -> s
 
 def _checked_choice(method: str, data: Dataset) -> Choice:
     """Check that a method that was asked for has what it learns from."""
+    from planetoid.multi_label import check_supported
     from planetoid.registry import METHODS
 
     info = METHODS.info(method)
@@ -169,6 +170,7 @@ def _checked_choice(method: str, data: Dataset) -> Choice:
         raise ParameterError(f"{method} requires --features or --nodes")
     if info.graph == "required" and data.source("edges") is None:
         raise ParameterError(f"{method} requires --edges")
+    check_supported(data, METHODS.class_name(method), supported=info.multi_label)
     for role, use in (("features", info.features), ("nodes", info.features), ("edges", info.graph)):
         if use == "never" and data.source(role) is not None and (role == "edges" or data.X is not None):
             return Choice(method, f"does not use {'the columns of ' * (role == 'nodes')}--{role}")
@@ -190,6 +192,8 @@ def _announcement(choice: Choice) -> str:
 def _result(
     choice: Choice, model: GraphClassifier, data: Dataset, warned: list[str], seconds: float, out: Path
 ) -> dict[str, Any]:
+    from planetoid.evaluation.metrics import multi_label_f1
+
     result: dict[str, Any] = {
         "model": str(out),
         "method": choice.method,
@@ -203,7 +207,14 @@ def _result(
         "seconds": seconds,
         "warnings": warned,
     }
-    if data.validation is not None:
+    if data.multi_label:
+        result["labels_per_node"] = float(data.class_prior.sum())
+    if data.Y is not None and data.validation is not None:
+        known = data.validation >= 0
+        score = multi_label_f1(data.Y[known], model.predict()[known])
+        result |= {"validation": int(known.sum()), "validation_micro_f1": score.micro}
+        result |= {"validation_macro_f1": score.macro, "early_stopping": _used_validation(model)}
+    elif data.validation is not None:
         known = data.validation >= 0
         correct = model.label_distributions_[known].argmax(axis=1) == data.validation[known]
         result |= {
@@ -221,12 +232,18 @@ def _used_validation(model: GraphClassifier) -> bool:
 
 
 def _as_text(result: dict[str, Any]) -> list[str]:
+    known = pluralize(result["labels"], "labelled node" if "labels_per_node" in result else "label")
     lines = [
-        f"{result['method']}: {len(result['classes'])} classes from {pluralize(result['labels'], 'label')} among "
+        f"{result['method']}: {len(result['classes'])} classes from {known} among "
         f"{pluralize(result['nodes'], 'node')} in {result['seconds']:.1f} s",
     ]
     if "validation" in result:
         used = "used for early stopping" if result["early_stopping"] else "not used in the fit"
-        count, accuracy = pluralize(result["validation"], "validation label"), result["validation_accuracy"]
-        lines.append(f"accuracy on {count} ({used}): {accuracy:.1%}")
+        if "validation_micro_f1" in result:
+            count = pluralize(result["validation"], "validation node")
+            scores = f"{result['validation_micro_f1']:.1%}, macro F1 {result['validation_macro_f1']:.1%}"
+            lines.append(f"micro F1 on {count} ({used}): {scores}")
+        else:
+            count, accuracy = pluralize(result["validation"], "validation label"), result["validation_accuracy"]
+            lines.append(f"accuracy on {count} ({used}): {accuracy:.1%}")
     return [*lines, f"model: {result['model']}"]

@@ -55,6 +55,8 @@ def split_protocol(
     for option, share in (("--train-share", train_share), ("--hold-out", hold_out)):
         if share is not None and not 0 < share < 1:
             raise ParameterError(f"{option} must be a number in (0, 1), got {share}")
+    if per_class is not None and data.multi_label:
+        raise ParameterError("--per-class is for one label per node; for several, use --train-share")
     if per_class is not None and sizes.min() < per_class:
         smallest = data.classes.tolist()[int(sizes.argmin())]
         raise DataError(f"--per-class {per_class}: class {smallest!r} has only {pluralize(int(sizes.min()), 'label')}")
@@ -78,7 +80,7 @@ def split_protocol(
         validation=n_val > 0,
         per_class=per_class or 20,
         n_val=n_val,
-        n_test=rest - n_val,
+        n_test=None if data.multi_label else rest - n_val,
         rate=share if per_class is None else None,
     )
 
@@ -119,6 +121,8 @@ def attempt(task: Task) -> Outcome:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
         return Outcome(task.method, task.seed, error=message)
+    if task.data.multi_label:
+        return Outcome(task.method, task.seed, run.result, run.split.test)
     codes = run.model.classes_[run.probabilities.argmax(axis=1)]
     everywhere = np.bincount(run.model.predict(), minlength=task.data.n_classes)
     return Outcome(

@@ -97,6 +97,8 @@ def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> 
         return "requires a graph"
     if new_nodes and not info.inductive:
         return "does not label new nodes"
+    if data.multi_label and not info.multi_label:
+        return "takes one label per node"
     if method == "diel" and data.has_features.all():
         return "is for lists with features and items without; here every node has features"
     return None

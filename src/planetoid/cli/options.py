@@ -110,6 +110,15 @@ DATA_OPTIONS: dict[str, object] = {
         list[str],
         "FILE=SQL",
     ),
+    "multi_label": Annotated[
+        bool,
+        typer.Option(
+            "--multi-label", help="Nodes may have several labels, one per row of --labels.", rich_help_panel=PANEL
+        ),
+    ],
+    "label_separator": _data_option(
+        "--label-separator", "What separates several labels of a node in one cell, such as ';'.", str, "TEXT"
+    ),
 }
 REPEATED = ("ignore", "text_columns", "categorical", "unlabelled", "header", "no_header", "query")
 
@@ -207,7 +216,7 @@ def data_options(values: Mapping[str, object]) -> DataOptions:
 
 
 def _parameter(name: str) -> inspect.Parameter:
-    default = False if name == "directed" else None
+    default = False if name in ("directed", "multi_label") else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=DATA_OPTIONS[name])
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from planetoid.cli.label_set_table import LabelSetTable
     from planetoid.cli.new_rows import NewNodes
     from planetoid.cli.prediction_files import PredictionTable, SetsOf
     from planetoid.persistence import SavedModel
@@ -71,6 +72,15 @@ def predict(
             metavar="SHARE",
         ),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Number of labels per node, of a model with several; by default those that are probable enough."
+        ),
+    ] = None,
+    label_separator: Annotated[
+        str, typer.Option(help="What separates several labels of a node.", metavar="TEXT")
+    ] = ";",
     id_column: IdColumn = None,
     features_format: FeaturesFormat = None,
     engine: Engine = None,
@@ -83,7 +93,9 @@ def predict(
     """Label nodes: the fitted ones, or new ones by their features.
 
     Writes id, label, probability, runner_up and runner_up_probability, and with
-    [bold]--coverage 0.9[/bold] the column set: classes separated by semicolons. New
+    [bold]--coverage 0.9[/bold] the column set: classes separated by semicolons. A model
+    with several labels per node writes id, labels and probabilities instead, separated
+    by semicolons. New
     nodes require an inductive model (planetoid-i, feat, ...) and no graph;
     they are read and written in blocks, so that any number fits in memory.
     With [bold]--json[/bold] and a file, stdout has a summary; without a file, it has
@@ -99,6 +111,7 @@ def predict(
     from planetoid.cli.new_rows import check_exclusive, open_new
     from planetoid.cli.predict_parts import predict_parts
     from planetoid.cli.prediction_files import PredictionTable, check_format, open_sink
+    from planetoid.errors import ParameterError
     from planetoid.persistence import SavedModel
 
     check_exclusive(features, nodes, ids)
@@ -123,14 +136,21 @@ def predict(
         with status(f"reading {model}", quiet=quiet):
             saved = SavedModel(model)
             new = open_new(saved, features, nodes, id_column, features_format)
-            table = PredictionTable(
-                saved.classes,
-                all_probabilities=all_probabilities,
-                sets=None if coverage is None else _sets(saved, coverage, fitted=new is None),
-                integer_ids=_integer_ids(
-                    saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file)
-                ),
-            )
+            sets = None if coverage is None else _sets(saved, coverage, fitted=new is None)
+            integer_ids = _integer_ids(saved, new, typed=out.suffix.lower() == ".parquet" or (as_json and not to_file))
+            if top is not None and not saved.multi_label:
+                raise ParameterError("--top is for models with several labels per node")
+            table: PredictionTable | LabelSetTable
+            if saved.multi_label:
+                from planetoid.cli.label_set_table import LabelSetTable
+
+                table = LabelSetTable(
+                    saved.classes, saved.threshold, top, label_separator, all_probabilities, integer_ids=integer_ids
+                )
+            else:
+                table = PredictionTable(
+                    saved.classes, all_probabilities=all_probabilities, sets=sets, integer_ids=integer_ids
+                )
         with open_sink(out, table.schema, as_json=as_json) as sink, status("predicting", quiet=quiet) as update:
             for block in _of_fitted(saved, ids, sets=coverage is not None) if new is None else _of_new(saved, new):
                 sink.write(table.rows(*block))
@@ -195,7 +215,7 @@ def _integer_ids(saved: SavedModel, new: NewNodes | None, *, typed: bool) -> boo
     return typed and new.has_integer_ids()
 
 
-def _summary(table: PredictionTable, out: Path) -> str:
+def _summary(table: PredictionTable | LabelSetTable, out: Path) -> str:
     most = ", ".join(f"{label} {count:,}" for label, count in table.counts.most_common(SHOWN_CLASSES) if count)
     more = ", ..." if len(table.counts) > SHOWN_CLASSES else ""
     return f"{pluralize(table.n_rows, 'row')} in {out}: {most}{more}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planetoid.evaluation import HeldOut
     from planetoid.graph import Graph
     from planetoid.ids import NodeIds
-    from planetoid.persistence import FitRecord
+    from planetoid.persistence import FitRecord, SavedModel
     from planetoid.report import ReportSummary
 
 __all__ = ["report"]
@@ -37,6 +37,12 @@ def report(
             help="Labels to evaluate on: a table of id and label. Nodes used for training are excluded.",
             show_default=False,
             metavar="FILE",
+        ),
+    ] = None,
+    label_separator: Annotated[
+        str | None,
+        typer.Option(
+            help="What separates several labels of a node in one cell of --truth.", show_default=False, metavar="TEXT"
         ),
     ] = None,
     edges: Annotated[
@@ -118,7 +124,7 @@ def report(
         out,
         saved,
         record=record,
-        truth=None if truth is None else _read_truth(truth, saved.node_ids),
+        truth=None if truth is None else _read_truth(truth, saved, label_separator),
         graph=None if edges is None else _read_graph(edges, saved.node_ids),
         show=_read_shown(show, nodes, id_column, saved.node_ids, record, model),
         held_out=_cross_validate(model, record, saved.node_ids, quiet) if cross_validate and truth is None else None,
@@ -138,10 +144,16 @@ def report(
         print(summary.path)  # noqa: T201
 
 
-def _read_truth(path: Path, ids: NodeIds) -> npt.NDArray[np.object_]:
-    from planetoid.io import read_labels
+def _read_truth(path: Path, saved: SavedModel, label_separator: str | None) -> npt.NDArray[np.object_]:
+    from planetoid.io import read_label_sets, read_labels
 
-    labels = read_labels(path, ids)
+    ids = saved.node_ids
+    if saved.multi_label:
+        labels = read_label_sets(path, ids, label_separator=label_separator)
+    elif label_separator is not None:
+        raise ParameterError("--label-separator is for models with several labels per node")
+    else:
+        labels = read_labels(path, ids)
     if all(label is None for label in labels):
         raise DataError("no node of the model has a label in this file", path=path)
     return labels
@@ -188,6 +200,8 @@ def _cross_validate(model: Path, record: FitRecord | None, ids: NodeIds, quiet: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlanetoidWarning)  # shown by the fit
         data = read_again(record, model, ids, quiet=quiet)
+    if data.multi_label:
+        raise ParameterError("--cross-validate is for one label per node; for several, pass --truth")
     return cross_validate(load(model), data, verbose=int(not quiet))
 
 
@@ -196,5 +210,7 @@ def _message(summary: ReportSummary, seconds: float) -> str:
     accuracy = ""
     if summary.accuracy is not None:
         accuracy = f", accuracy {100 * summary.accuracy:.1f} % on {summary.n_evaluated:,} {summary.evaluated_on}"
+    if summary.micro_f1 is not None:
+        accuracy = f", micro F1 {100 * summary.micro_f1:.1f} % on {summary.n_evaluated:,} {summary.evaluated_on}"
     nodes = pluralize(summary.n_nodes, "node")
     return f"Report on {nodes}{sample}{accuracy}: {summary.n_bytes / 1e6:.1f} MB in {seconds:.1f} s"

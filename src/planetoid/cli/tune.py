@@ -13,6 +13,7 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import tasks_on, uses_dask
 from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
+from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
 from planetoid.utils.text import pluralize
@@ -80,6 +81,7 @@ def tune(
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
     with collect_warnings(quiet=quiet):
         data = options.read(quiet=quiet)
+    refuse_sets(data, "tune")
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
     )

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.label_arrays import encode_labels, encode_validation, index_ids, n_entries, unknown_class
+from planetoid.data.label_sets import encode_label_sets, is_multi_label, one_label_each, with_validation
 from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
@@ -86,6 +87,11 @@ def _check_arrays(
     checked = _align_graph(graph, features, y, who)
     aligned = None if features is None else _align_rows(features, checked.ids)
     given_ids = graph is not None or (features is not None and features.row_ids is not None)
+    names = None if features is None else features.names
+    if is_multi_label(y):
+        unlabelled = np.full(checked.n_nodes, -1, dtype=np.int32)
+        data = Dataset("fitted", checked, aligned, unlabelled, np.empty(0, dtype=object), feature_names=names)
+        return _with_label_sets(data, y, validation, given_ids, who)
     codes, classes = encode_labels(y, checked.ids, given_ids=given_ids)
     _check_classes(classes, who)
     return Dataset(
@@ -95,8 +101,23 @@ def _check_arrays(
         codes,
         classes,
         None if validation is None else encode_validation(validation, checked.ids, classes, given_ids=given_ids),
-        None if features is None else features.names,
+        names,
     )
+
+
+def _with_label_sets(data: Dataset, y: Labels, validation: Labels | None, given_ids: bool, who: str) -> Dataset:
+    """Return the data with several labels per node, and validation labels of the same kind."""
+    labels = encode_label_sets(y, data.ids, given_ids=given_ids)
+    _check_classes(labels.classes[np.unique(labels.Y.indices)], who)
+    if validation is None:
+        return replace(data, Y=labels.Y, y=one_label_each(labels.Y), classes=labels.classes)
+    if not is_multi_label(validation):
+        raise DataError("y has several labels per node, but validation has one", hint="pass both in the same form")
+    held_out = encode_label_sets(validation, data.ids, "validation", given_ids=given_ids)
+    Y = with_validation(labels, held_out, data.ids)
+    codes = one_label_each(Y)
+    y, validation_codes = (np.where(np.diff(one.Y.indptr) > 0, codes, -1) for one in (labels, held_out))
+    return replace(data, Y=Y, y=y, classes=labels.classes, validation=validation_codes)
 
 
 def _check_dataset(
@@ -116,6 +137,15 @@ def _check_dataset(
         raise DataError(f"{who} requires features, but {data.name} has none")
     if data.graph.n_edges == 0 and uses_graph == "required":
         raise DataError(f"{who} requires a graph, but {data.name} has no edges")
+    uses_x = uses_features != "never" and data.X is not None
+    used = replace(
+        data,
+        X=check_features(data.X).X if uses_x and data.X is not None else None,
+        feature_names=data.feature_names if uses_x else None,
+    )
+    if data.Y is not None:  # all columns are kept, also those without a label
+        _check_classes(data.classes[np.unique(data.Y[data.labelled].indices)], who)
+        return used
     occurring = np.unique(data.y[data.y >= 0])
     classes = data.classes[occurring]
     _check_classes(classes, who)
@@ -127,15 +157,7 @@ def _check_dataset(
         if unknown.any():
             raise unknown_class(data.classes[data.validation[unknown][0]])
         held_out = renumbered[data.validation]
-    uses_x = uses_features != "never" and data.X is not None
-    return replace(
-        data,
-        X=check_features(data.X).X if uses_x else None,
-        y=renumbered[data.y],
-        classes=classes,
-        validation=held_out,
-        feature_names=data.feature_names if uses_x else None,
-    )
+    return replace(used, y=renumbered[data.y], classes=classes, validation=held_out)
 
 
 def _check_classes(classes: npt.NDArray[Any], who: str) -> None:

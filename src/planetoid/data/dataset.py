@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.data.sources import SourceFile
-from planetoid.data.splits import Split, fold_split, planetoid_split, rate_split
+from planetoid.data.splits import Split, fold_split, multi_label_split, planetoid_split, rate_split
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
-from planetoid.labels import as_classes, mask_labels
+from planetoid.labels import as_classes, as_objects, mask_labels
 from planetoid.parameters import Integer, Real, check_parameters
 from planetoid.utils.text import pluralize
 
@@ -65,6 +65,9 @@ class Dataset:
         The split that came with the data.
     parent_rows : int64 array or None
         After :meth:`without`: the row that each node had before.
+    Y : boolean ``csr_array`` of shape (n_nodes, n_classes), or None
+        All labels of each node, if nodes may have several. ``y`` and ``validation`` then say which nodes are for
+        training and for validation, by one label each, the node's rarest; rows of other nodes are empty.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Dataset:
     parent_rows: npt.NDArray[np.int64] | None = None
     preparation: Preparation | None = None
     warnings: tuple[str, ...] = ()
+    Y: sparse.csr_array | None = None
 
     def __post_init__(self) -> None:
         classes = cast("npt.NDArray[Any] | Sequence[object]", self.classes)
@@ -110,6 +114,15 @@ class Dataset:
                 raise DataError(f"{self.name}: a label code is outside -1..{self.n_classes - 1}")
         if self.validation is not None:
             object.__setattr__(self, "validation", self._disjoint(self.validation))
+        if self.Y is not None:
+            object.__setattr__(self, "Y", self._known_labels(self.Y))
+
+    def _known_labels(self, given: sparse.csr_array) -> sparse.csr_array:
+        """Return the labels of training and validation nodes, without those of all others."""
+        known = self.y >= 0 if self.validation is None else (self.y >= 0) | (self.validation >= 0)
+        if given.shape != (self.n_nodes, self.n_classes) or (np.diff(given.indptr)[known] == 0).any():
+            raise DataError(f"{self.name}: Y does not have a row for each node, with some label where y has one")
+        return mask_labels(given, known).astype(bool)
 
     def _disjoint(self, validation: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
         """Return the validation labels without those of labelled nodes, ``None`` if none is left."""
@@ -170,8 +183,16 @@ class Dataset:
         return tuple(map(str, self.classes.tolist()))
 
     @property
+    def multi_label(self) -> bool:
+        """Whether nodes may have several labels."""
+        return self.Y is not None
+
+    @property
     def labels(self) -> npt.NDArray[np.object_]:
-        """The class of each node, ``None`` where it is unknown."""
+        """The class of each node, or the list of its classes if it may have several; ``None`` where it is unknown."""
+        if self.Y is not None:
+            lists = np.split(self.classes[self.Y.indices], self.Y.indptr[1:-1])
+            return as_objects([one.tolist() or None for one in lists])
         return np.append(self.classes.astype(object), np.array([None]))[self.y]
 
     def source(self, role: str) -> SourceFile | None:
@@ -200,7 +221,9 @@ class Dataset:
 
     @property
     def class_prior(self) -> npt.NDArray[np.float64]:
-        """Share of each class among the labelled nodes."""
+        """Share of each class among the labelled nodes; the shares sum to 1 unless nodes may have several labels."""
+        if self.Y is not None:
+            return np.asarray(self.Y[self.labelled].mean(axis=0, dtype=np.float64))
         counts = np.bincount(self.y[self.y >= 0], minlength=self.n_classes)
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
@@ -208,6 +231,9 @@ class Dataset:
         """Labels as an n x k matrix with zero rows for the unlabelled."""
         matrix = np.zeros((self.n_nodes, self.n_classes))
         rows = self.labelled
+        if self.Y is not None:
+            matrix[rows] = self.Y[rows].toarray()
+            return matrix
         matrix[rows, self.y[rows]] = 1.0
         return matrix
 
@@ -241,7 +267,8 @@ class Dataset:
             The split that came with the data; a new one of the paper's protocol
             (:func:`~planetoid.datasets.planetoid_split`); one by labelling rate
             (:func:`~planetoid.datasets.rate_split`); or a fold of a repeated stratified cross-validation
-            (:func:`~planetoid.datasets.fold_split`).
+            (:func:`~planetoid.datasets.fold_split`). If nodes may have several labels, ``"random"`` and ``"rate"`` are
+            those of :func:`~planetoid.datasets.multi_label_split`, and folds are balanced by the rarest label of each.
         seed : int
             For all but the first. Seeds 0 to ``n_folds - 1`` are the folds of one division of the labels, the next
             ``n_folds`` those of another.
@@ -260,6 +287,8 @@ class Dataset:
                     f"{self.name} has no public split", hint="use split('random', seed=0)", parameter="kind"
                 )
             return self.public
+        if self.Y is not None and kind in ("random", "rate"):
+            return self._multi_label_split(kind, seed, rate, per_class, n_val, n_test)
         if kind == "random":
             val, test = 500 if n_val is None else n_val, 1000 if n_test is None else n_test
             return planetoid_split(self.y, per_class, val, test, seed)
@@ -273,6 +302,16 @@ class Dataset:
             check_parameters("split", {"n_folds": n_folds}, {"n_folds": Integer(2)})
             return fold_split(self.y, n_folds, fold=seed % n_folds, seed=seed // n_folds)
         raise ParameterError(f"kind must be 'public', 'random', 'rate' or 'folds', got {kind!r}", parameter="kind")
+
+    def _multi_label_split(
+        self, kind: str, seed: int, rate: float | None, per_class: int, n_val: int | None, n_test: int | None
+    ) -> Split:
+        assert self.Y is not None
+        if kind == "random":
+            return multi_label_split(
+                self.Y, per_class=per_class, n_val=500 if n_val is None else n_val, n_test=n_test or 1000, seed=seed
+            )
+        return multi_label_split(self.Y, rate=rate, n_val=n_val or 0, n_test=n_test, seed=seed)
 
     def hold_out(self, share: float, seed: int = 0) -> Self:
         """Return the data with a share of each class's labels moved from ``y`` to ``validation``.
@@ -323,6 +362,7 @@ class Dataset:
             X=None if self.X is None else self.X[kept],
             y=self.y[kept],
             validation=None if self.validation is None else self.validation[kept],
+            Y=None if self.Y is None else self.Y[kept],
             parent_rows=kept,
             public=None,
         )

@@ -58,6 +58,8 @@ class DatasetFiles:
     header: bool | Mapping[str, bool] | None = None
     decimal: str | None = None
     query: str | Mapping[str, str] | None = None
+    multi_label: bool = False
+    label_separator: str | None = None
 
     def __post_init__(self) -> None:
         if "nodes" in self.sources and "features" in self.sources:
@@ -78,6 +80,11 @@ class DatasetFiles:
             if getattr(self, parameter) and "nodes" not in self.sources:
                 raise ParameterError(f"{parameter} names columns of nodes", parameter=parameter)
         self.column_options()
+
+    @property
+    def has_sets(self) -> bool:
+        """Whether nodes may have several labels."""
+        return self.multi_label or self.label_separator is not None
 
     def path(self, role: str) -> Path | None:
         """Return the file of a role, ``None`` if its table is in memory or there is none."""
@@ -137,17 +144,29 @@ class DatasetFiles:
         )
 
     def read_labels(self, role: str, graph: Graph) -> npt.NDArray[np.object_]:
-        """Return the label of each node of the graph, ``None`` for unlabelled nodes."""
-        from planetoid.io import read_labels
+        """Return the label of each node of the graph, or a list of them, ``None`` for unlabelled nodes."""
+        from planetoid.io import read_label_sets, read_labels
 
+        if self.has_sets:
+            source = self.sources[role]
+            return read_label_sets(source, graph, label_separator=self.label_separator, **self._label_options(role))
         return read_labels(self.sources[role], graph, **self._label_options(role))
 
     def read_labels_of_nodes(self, nodes: NodeTable, graph: Graph) -> npt.NDArray[np.object_] | None:
         """Return the labels in the node table, ``None`` if it has no column of labels."""
-        from planetoid.io import read_labels
+        from planetoid.io import read_label_sets, read_labels
 
         if nodes.label_column is None:
             return None
+        if self.has_sets:
+            return read_label_sets(
+                nodes.table,
+                graph,
+                label_separator=self.label_separator,
+                id_column=nodes.id_column,
+                label_column=nodes.label_column,
+                unlabelled=self.unlabelled,
+            )
         return read_labels(
             nodes.table,
             graph,
@@ -174,9 +193,13 @@ class DatasetFiles:
         return errors
 
     def _check_labels(self, role: str) -> None:
-        from planetoid.io import read_labels
+        from planetoid.io import read_label_sets, read_labels
 
-        read_labels(self.sources[role], **self._label_options(role))
+        if self.has_sets:
+            source = self.sources[role]
+            read_label_sets(source, label_separator=self.label_separator, **self._label_options(role))
+        else:
+            read_labels(self.sources[role], **self._label_options(role))
 
     def _label_options(self, role: str) -> LabelOptions:
         return LabelOptions(

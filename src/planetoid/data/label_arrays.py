@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sized
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,12 @@ from planetoid.utils.text import pluralize
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["encode_labels", "encode_validation", "index_ids", "n_entries", "unknown_class"]
+Entry = TypeVar("Entry")
+
+__all__ = [
+    "aligned_by_index", "encode_labels", "encode_validation", "index_ids", "label_entries", "n_entries",
+    "unknown_class",
+]  # fmt: skip
 
 
 def encode_labels(
@@ -59,9 +64,13 @@ def unknown_class(label: object) -> DataError:
 
 def n_entries(y: Labels) -> int | None:
     """Return the number of nodes that ``y`` has an entry for, ``None`` if it refers to nodes by ids of their own."""
-    if isinstance(y, Mapping) or not isinstance(y, Sized):
+    if isinstance(y, Mapping):
         return None
-    index = index_ids(y) if is_series(y) else None
+    if hasattr(y, "shape") and len(y.shape) == 2 and not hasattr(y, "columns"):  # a sparse matrix has no length
+        return int(y.shape[0])
+    if not isinstance(y, Sized):
+        return None
+    index = index_ids(y) if is_series(y) or hasattr(y, "columns") else None  # type: ignore[arg-type]
     counts_rows = index is None or (index.dtype.kind in "iu" and np.isin(index, np.arange(len(y))).all())
     return len(y) if counts_rows else None
 
@@ -73,35 +82,44 @@ def index_ids(table: pd.DataFrame | pd.Series[Any]) -> npt.NDArray[Any] | None:
     return None if plain else np.asarray(index.to_numpy())
 
 
-def _label_column(y: Labels, ids: NodeIds, name: str, given_ids: bool) -> list[Hashable | None]:
+def label_entries(y: Labels, ids: NodeIds, name: str, given_ids: bool) -> list[Any]:
+    """Return what ``y`` has for each node, in row order: a label, or a collection of labels."""
     if isinstance(y, Mapping):
-        labels: list[Hashable | None] = [None] * len(ids)
+        labels: list[Any] = [None] * len(ids)
         for row, label in zip(ids.known_rows(list(y)), y.values(), strict=True):
             labels[row] = label
         return labels
     if is_series(y):
         index = index_ids(y)
         if index is not None:
-            return _aligned(y.tolist(), index, ids, name, given_ids)
+            return aligned_by_index(y.tolist(), index, ids, name, given_ids)
     if hasattr(y, "__array__") and not hasattr(y, "tolist"):
         y = np.asarray(y)
-    labels = y.tolist() if hasattr(y, "tolist") else list(y)  # type: ignore[arg-type]
+    labels = y.tolist() if hasattr(y, "tolist") else list(y)  # type: ignore[arg-type, operator]
     if len(labels) != len(ids):
         raise DataError(
             f"{name} has {len(labels):,} entries but there are {len(ids):,} nodes; "
             "pass one entry per node (-1, None, NaN or '': unlabelled), or a dict {node id: label}"
         )
+    return labels
+
+
+def _label_column(y: Labels, ids: NodeIds, name: str, given_ids: bool) -> list[Hashable | None]:
+    labels = label_entries(y, ids, name, given_ids)
     for row, label in enumerate(labels):
         if isinstance(label, list):
-            raise DataError(f"{name} must have one dimension, a label per node, got two")
+            raise DataError(
+                f"{name} must have one dimension, a label per node, got two",
+                hint="for several labels per node, pass an indicator matrix with a column per class, or lists",
+            )
         if not isinstance(label, Hashable):
             raise DataError(f"{name} must have hashable labels, such as strings or numbers, got {label!r} in row {row}")
     return labels
 
 
-def _aligned(
-    labels: list[Hashable | None], index: npt.NDArray[Any], ids: NodeIds, name: str, given_ids: bool
-) -> list[Hashable | None]:
+def aligned_by_index(
+    labels: list[Entry], index: npt.NDArray[Any], ids: NodeIds, name: str, given_ids: bool
+) -> list[Entry | None]:
     """Return the labels of a Series in row order; nodes that it does not mention are unlabelled."""
     by_row = f"pass {name}.to_numpy() if its order is that of the nodes"
     if not given_ids:

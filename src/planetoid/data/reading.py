@@ -13,6 +13,7 @@ import numpy.typing as npt
 from planetoid.data.dataset import Dataset
 from planetoid.data.files import DatasetFiles
 from planetoid.data.label_hints import label_hints
+from planetoid.data.label_sets import encode_both_sets
 from planetoid.data.sources import ROLES, SourceFile
 from planetoid.errors import ParameterError, collected_warnings, warn
 from planetoid.graph import EdgeList, Graph
@@ -49,6 +50,8 @@ def read_dataset(
     header: bool | Mapping[str, bool] | None = None,
     decimal: str | None = None,
     query: str | Mapping[str, str] | None = None,
+    multi_label: bool = False,
+    label_separator: str | None = None,
 ) -> Dataset:
     r"""Read a graph, features and labels, and align them by node id.
 
@@ -102,6 +105,10 @@ def read_dataset(
         Decimal separator of numbers in text; by default it is detected.
     query : str or dict, optional
         SQL query, or name of a table, of a database: for all, or by table (``{"edges": "SELECT ..."}``).
+    multi_label : bool
+        Whether nodes may have several labels, one per row of ``labels`` and ``validation``; ``Dataset.Y`` has them.
+    label_separator : str, optional
+        What separates several labels of a node in one cell, such as ``";"``; implies ``multi_label``.
 
     Returns
     -------
@@ -140,6 +147,8 @@ def read_dataset(
         header,
         decimal,
         query,
+        multi_label,
+        label_separator,
     )
     with collected_warnings() as found:
         data = _read(files, directed=directed)
@@ -167,11 +176,17 @@ def _read(files: DatasetFiles, *, directed: bool) -> Dataset:
         y = files.read_labels_of_nodes(node_table, graph) if y is None else y
         if node_table.has_columns:
             preparation, table = node_table.prepared(graph.ids)
-    codes, validation_codes, classes = _encode_both(y, held_out, graph.n_nodes)
     labels_path = files.path("labels") or files.path("nodes")
-    if y is not None:
+    Y = None
+    if files.has_sets:
+        Y, codes, validation_codes, classes = encode_both_sets(y, held_out, graph.ids)
+        counts = dict(zip(map(str, classes.tolist()), np.bincount(Y.indices, minlength=len(classes)), strict=True))
+    else:
+        codes, validation_codes, classes = _encode_both(y, held_out, graph.n_nodes)
+        counts = _class_counts(codes, validation_codes, classes)
+    if y is not None and Y is None:
         question_minus_one(y.tolist(), classes, path=labels_path)
-    for hint in label_hints(_class_counts(codes, validation_codes, classes), labels_path):
+    for hint in label_hints(counts, labels_path):
         warn(hint)
     return Dataset(
         name=_name(files),
@@ -186,6 +201,7 @@ def _read(files: DatasetFiles, *, directed: bool) -> Dataset:
             for role in sources
         ),
         preparation=preparation,
+        Y=Y,
     )
 
 

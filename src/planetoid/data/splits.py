@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.errors import DataError
+from planetoid.errors import DataError, ParameterError
 from planetoid.labels import is_unlabelled, mask_labels
 from planetoid.parameters import Integer, Real, check_parameters
 
-__all__ = ["Split", "fold_split", "planetoid_split", "rate_split"]
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = ["Split", "fold_split", "multi_label_split", "planetoid_split", "rate_split"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -45,11 +48,13 @@ class Split:
 
     def train_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return ``y`` with all labels but the training labels masked."""
-        return mask_labels(y, self.train)
+        labels: npt.NDArray[Any] = mask_labels(y, self.train)
+        return labels
 
     def val_labels(self, y: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return ``y`` with all labels but the validation labels masked."""
-        return mask_labels(y, self.val)
+        labels: npt.NDArray[Any] = mask_labels(y, self.val)
+        return labels
 
     def __repr__(self) -> str:
         sizes = f"train={len(self.train):,}, val={len(self.val):,}, test={len(self.test):,}"
@@ -147,6 +152,89 @@ def fold_split(y: npt.ArrayLike, n_folds: int = 5, fold: int = 0, seed: int = 0)
     left = sizes - np.bincount(codes[tested], minlength=len(names))
     tested &= left[codes] > 0
     return Split(rows[~tested], np.empty(0, np.int64), rows[tested], f"fold {fold + 1} of {n_folds}, seed {seed}")
+
+
+def multi_label_split(
+    Y: sparse.csr_array,
+    *,
+    rate: float | None = None,
+    per_class: int | None = None,
+    n_val: int = 0,
+    n_test: int | None = None,
+    seed: int = 0,
+) -> Split:
+    """Draw a split of nodes that may have several labels.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n_nodes, n_classes)
+        Labels of all nodes; nodes without any are never drawn.
+    rate : float, optional
+        Share of the labelled nodes to train on, drawn uniformly: the protocol of DeepWalk.
+    per_class : int, optional
+        Instead of a share: nodes are drawn until every class has so many, rare classes first. Frequent ones may get
+        more.
+    n_val : int
+    n_test : int or None
+        ``None``: all remaining nodes.
+    seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> Y = sparse.csr_array(np.random.default_rng(0).random((200, 5)) < 0.3)
+    >>> multi_label_split(Y, rate=0.5, seed=1)
+    Split(train=82, val=0, test=82, protocol='50% of the labelled nodes, seed 1')
+    """
+    if (rate is None) == (per_class is None):
+        raise ParameterError("either rate or per_class is required", parameter="rate")
+    check_parameters(
+        "multi_label_split",
+        {"rate": rate, "per_class": per_class, "n_val": n_val, "n_test": n_test},
+        {
+            "rate": (Real(0, 1, closed="neither"), None),
+            "per_class": (Integer(1), None),
+            "n_val": Integer(0),
+            "n_test": (Integer(0), None),
+        },
+    )
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(np.diff(Y.indptr) > 0))
+    if per_class is None:
+        assert rate is not None
+        chosen = order[: max(1, round(rate * len(order)))]
+        protocol = f"{rate:.0%} of the labelled nodes, seed {seed}"
+    else:
+        chosen = _some_of_each(Y, order, per_class)
+        protocol = f"at least {per_class} per class, seed {seed}"
+    rest = order[~np.isin(order, chosen)]
+    n_test = max(0, len(rest) - n_val) if n_test is None else n_test
+    if n_val + n_test > len(rest):
+        raise DataError(
+            f"{len(rest):,} labelled nodes are left for validation and test, fewer than n_val + n_test = "
+            f"{n_val:,} + {n_test:,}"
+        )
+    return Split(np.sort(chosen), np.sort(rest[:n_val]), np.sort(rest[n_val : n_val + n_test]), protocol)
+
+
+def _some_of_each(Y: sparse.csr_array, order: Rows, per_class: int) -> Rows:
+    """Return the first nodes in an order by which every class has so many labels."""
+    columns = Y[order].tocsc()
+    sizes = np.diff(columns.indptr)
+    short = np.flatnonzero((sizes > 0) & (sizes < per_class))
+    if len(short):
+        raise DataError(
+            f"class {int(short[0])} has {sizes[short[0]]} labelled nodes, fewer than the {per_class} to draw",
+            hint="draw fewer per class, or drop small classes",
+        )
+    columns.sort_indices()
+    chosen = np.zeros(len(order), dtype=bool)
+    for column in np.argsort(sizes, kind="stable"):
+        nodes = columns.indices[columns.indptr[column] : columns.indptr[column + 1]]
+        missing = per_class - int(chosen[nodes].sum())
+        if missing > 0:
+            chosen[nodes[~chosen[nodes]][:missing]] = True
+    return order[chosen]
 
 
 def _known(y: npt.ArrayLike) -> tuple[Rows, npt.NDArray[np.int64], list[Any]]:

@@ -36,7 +36,8 @@ class DatasetCounts:
         Labels per class.
     validation : int or None
     edge_homophily : float or None
-        Share of the edges between labelled nodes whose ends have the same label; ``None`` if there are too few.
+        Share of the edges between labelled nodes whose ends have the same label, or share one; ``None`` if there are
+        too few.
     """
 
     nodes: int
@@ -109,7 +110,10 @@ def describe(data: Dataset, counts: DatasetCounts | None = None) -> list[tuple[s
     n_labels = len(data.labelled)
     if data.n_classes:
         nodes = pluralize(data.n_nodes, "node")
-        rows.append(("labels", f"{n_labels:,} of {nodes} ({n_labels / max(1, data.n_nodes):.1%})"))
+        several = (
+            "" if data.Y is None else f", {data.class_prior.sum() if n_labels else 0:.2f} labels per labelled node"
+        )
+        rows.append(("labels", f"{n_labels:,} of {nodes} ({n_labels / max(1, data.n_nodes):.1%}){several}"))
         rows.append(("classes", _classes(class_sizes(data))))
     if data.validation is not None:
         rows.append(("validation", pluralize(int((data.validation >= 0).sum()), "label")))
@@ -124,6 +128,9 @@ def describe(data: Dataset, counts: DatasetCounts | None = None) -> list[tuple[s
 
 def class_sizes(data: Dataset) -> dict[str, int]:
     """Return the number of labels of each class."""
+    if data.Y is not None:
+        sizes = np.bincount(data.Y[data.labelled].indices, minlength=data.n_classes)
+        return dict(zip(data.class_names, sizes.tolist(), strict=True))
     sizes = np.bincount(data.y[data.y >= 0], minlength=data.n_classes)
     return dict(zip(data.class_names, sizes.tolist(), strict=True))
 
@@ -151,6 +158,9 @@ def _edge_homophily(data: Dataset) -> float | None:
     between = data.graph.to_scipy()[rows][:, rows].tocoo()
     if between.nnz < MIN_EDGES_FOR_HOMOPHILY:
         return None
+    if data.Y is not None:
+        ends = (data.Y[rows[side]].astype(np.float32) for side in (between.row, between.col))
+        return float((next(ends).multiply(next(ends)).sum(axis=1) > 0).mean())
     return float((data.y[rows[between.row]] == data.y[rows[between.col]]).mean())
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "Nodes", "Pairs", "Row", "Rules",
-    "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables", "Turned",
+    "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs",
+    "Row", "Rules", "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables", "Turned",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -61,6 +61,13 @@ class Starts(NamedTuple):
     stride: int
 
 
+class NodeLabels(NamedTuple):
+    """The classes of each node, in order: those of node i are classes[start[i] : start[i + 1]]."""
+
+    start: Integers
+    classes: Integers
+
+
 class LabelArrays(NamedTuple):
     """The labelled nodes class by class, and the cumulative shares of the classes in pairs."""
 
@@ -68,6 +75,7 @@ class LabelArrays(NamedTuple):
     other_class: npt.NDArray[np.float64]  # among pairs of nodes with different labels
     class_start: Integers  # class k is members[class_start[k] : class_start[k + 1]]
     members: Integers
+    by_node: NodeLabels | None = None  # only if nodes may have several labels; a node is then a member of each class
 
 
 class LabelCentre(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import GraphArrays, Integers, LabelArrays, LabelCentre, Node2Vec, Nodes, Starts
+from planetoid.engine.arrays import GraphArrays, Integers, LabelArrays, LabelCentre, Node2Vec, NodeLabels, Nodes, Starts
 from planetoid.engine.compiling import exact
 from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, to_unit, unit
 
@@ -23,7 +23,8 @@ HALF, LOW_32, TO_UNIT_32 = U64(32), U64(0xFFFFFFFF), np.float32(2.0**-32)
 DEAD_END = np.int64(-1)
 # As numbers of a machine type: numba would compile a function once more for a literal among its arguments.
 ZERO, ONE = np.int64(0), np.int64(1)
-MAX_TRIES = 64  # of node2vec's rejection step
+MAX_TRIES = 64  # of node2vec's rejection step, and of a negative pair of nodes that may have several labels
+REDRAW = np.int64(1 << 40)  # between the counters of these tries; others are smaller
 
 
 @exact
@@ -136,10 +137,39 @@ def label_centre(
 
 
 @exact
-def label_context(key: np.uint64, counter: np.int64, centre: LabelCentre, members: Integers) -> np.int64:
-    """Draw the second node of a label pair."""
-    position = centre.first + below(key, counter, centre.count)
+def share_a_label(one: np.int64, other: np.int64, labels: NodeLabels) -> bool:
+    """Compare the classes of two nodes, each in order."""
+    i, j = labels.start[one], labels.start[other]
+    while i < labels.start[one + 1] and j < labels.start[other + 1]:
+        if labels.classes[i] == labels.classes[j]:
+            return True
+        if labels.classes[i] < labels.classes[j]:
+            i += 1
+        else:
+            j += 1
+    return False
+
+
+@exact
+def member(position: np.int64, centre: LabelCentre, members: Integers) -> np.int64:
+    """Return a labelled node by its position, counted without the gap."""
     return members[position + centre.width if position >= centre.gap else position]
+
+
+@exact
+def label_context(
+    key: np.uint64, counter: np.int64, gamma: np.int64, centre: LabelCentre, members: Integers,
+    by_node: NodeLabels | None,
+) -> np.int64:  # fmt: skip
+    """Draw the second node of a label pair; where nodes have several labels, again if a negative one shares any."""
+    context = member(centre.first + below(key, counter, centre.count), centre, members)
+    if by_node is not None and gamma < 0:
+        for attempt in range(1, MAX_TRIES):
+            if not share_a_label(centre.node, context, by_node):
+                break
+            another = below(key, counter + attempt * REDRAW, centre.count)
+            context = member(centre.first + another, centre, members)
+    return context
 
 
 @exact

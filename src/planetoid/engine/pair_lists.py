@@ -44,7 +44,7 @@ def one_pair_per_walk(sampling: Sampling, first: int, path: Nodes, pairs: Pairs)
             key = key_of(sampling.seed, LABEL_PAIRS, index)
             centre = label_centre(key, ZERO, gamma, sampling.labels, self_pairs)
             pairs.i[number] = centre.node
-            pairs.c[number] = label_context(key, TWO, centre, sampling.labels.members)
+            pairs.c[number] = label_context(key, TWO, gamma, centre, sampling.labels.members, sampling.labels.by_node)
         pairs.gamma[number] = gamma
 
 
@@ -80,7 +80,9 @@ def all_pairs(sampling: Sampling, first: int, last: int, path: Nodes, pairs: Pai
                 gamma = 1 if unit(key, counter) < r1 else -1
                 centre = label_centre(key, counter + 1, gamma, sampling.labels, self_pairs)
                 pairs.i[used], pairs.gamma[used], pairs.weight[used] = centre.node, gamma, 1.0
-                pairs.c[used] = label_context(key, counter + 3, centre, sampling.labels.members)
+                pairs.c[used] = label_context(
+                    key, counter + 3, gamma, centre, sampling.labels.members, sampling.labels.by_node
+                )
                 used += 1
     return used
 

@@ -8,19 +8,23 @@ which the paper prints them.
 from __future__ import annotations
 
 from math import gcd
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from planetoid.engine import pair_lists
 from planetoid.engine.alias import alias_tables
-from planetoid.engine.arrays import GraphArrays, LabelArrays, Node2Vec, Pairs, Sampling, Starts
+from planetoid.engine.arrays import GraphArrays, LabelArrays, Node2Vec, NodeLabels, Pairs, Sampling, Starts
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.draws import pairs_in_walk
 from planetoid.errors import DataError, ParameterError
 from planetoid.graph import Graph
 
-__all__ = ["ContextSampler", "empty_pairs"]
+__all__ = ["Classes", "ContextSampler", "empty_pairs"]
+
+Classes: TypeAlias = "npt.NDArray[np.integer] | sparse.csr_array"  # one of each node, or several
 
 
 class ContextSampler:
@@ -33,8 +37,10 @@ class ContextSampler:
         outgoing edges.
     contexts : Contexts
         The parameters of Algorithm 1.
-    labels : int array, optional
-        Class of each node, -1 where unknown; required if ``contexts.r2 < 1``.
+    labels : int array or csr_array, optional
+        Class of each node, -1 where unknown; or, if nodes may have several, a boolean matrix with a column per class.
+        Required if ``contexts.r2 < 1``. Two nodes are a positive pair if they share a label, drawn in proportion to how
+        many they share; a negative one if they share none.
     seed : int, default 0
 
     Attributes
@@ -61,16 +67,14 @@ class ContextSampler:
     True
     """
 
-    def __init__(
-        self, graph: Graph, contexts: Contexts, labels: npt.NDArray[np.integer] | None = None, *, seed: int = 0
-    ) -> None:
+    def __init__(self, graph: Graph, contexts: Contexts, labels: Classes | None = None, *, seed: int = 0) -> None:
         contexts.check("ContextSampler")
         if graph.n_nodes == 0:
             raise DataError("the graph has no nodes")
         # No two nodes of a walk are further apart, so that a larger window only takes memory.
         contexts = contexts.replace(d=min(contexts.d, contexts.q))
         self.graph, self.contexts = graph, contexts
-        n_labelled = 0 if labels is None else int((np.asarray(labels) >= 0).sum())
+        n_labelled = 0 if labels is None else _n_labelled(labels)
         r2 = contexts.walk_share(n_labelled, graph.n_nodes)
         self.sampling = Sampling(
             seed=np.uint64(int(seed) % 2**64),
@@ -140,18 +144,25 @@ class ContextSampler:
         nodes = connected if len(connected) < n_nodes else everywhere
         return Starts(nodes, len(connected), _scattering_stride(len(connected)))
 
-    def _label_arrays(self, labels: npt.NDArray[np.integer] | None, r2: float) -> LabelArrays:
+    def _label_arrays(self, labels: Classes | None, r2: float) -> LabelArrays:
         if r2 == 1.0:
             nothing = np.empty(0, np.float64)
             return LabelArrays(nothing, nothing, np.zeros(1, np.int64), np.empty(0, np.int64))
         if labels is None:
             raise ParameterError(f"r2={r2} draws contexts from labels, but there are no labels", parameter="r2")
-        codes = np.asarray(labels)
-        if len(codes) != self.graph.n_nodes:
-            raise DataError(f"{len(codes):,} labels for {self.graph.n_nodes:,} nodes")
-        members = np.flatnonzero(codes >= 0)
-        members = members[np.argsort(codes[members], kind="stable")]
-        sizes = np.unique(codes[members], return_counts=True)[1].astype(np.float64)
+        if labels.shape[0] != self.graph.n_nodes:
+            raise DataError(f"{labels.shape[0]:,} labels for {self.graph.n_nodes:,} nodes")
+        by_node = None
+        if isinstance(labels, sparse.csr_array):
+            of_class = labels.tocsc()
+            members, sizes = of_class.indices, np.diff(of_class.indptr)
+            sizes = sizes[sizes > 0].astype(np.float64)
+            by_node = NodeLabels(labels.indptr.astype(np.int64), labels.indices.astype(np.int64))
+        else:
+            codes = np.asarray(labels)
+            members = np.flatnonzero(codes >= 0)
+            members = members[np.argsort(codes[members], kind="stable")]
+            sizes = np.unique(codes[members], return_counts=True)[1].astype(np.float64)
         same = sizes**2 if self.contexts.self_pairs else sizes * (sizes - 1)
         other = sizes * (len(members) - sizes)
         if same.sum() == 0:
@@ -159,7 +170,13 @@ class ContextSampler:
         if other.sum() == 0 and self.contexts.r1 < 1:
             raise DataError(f"r2={r2}, r1={self.contexts.r1}: all labels are the same, so there is no negative pair")
         class_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return LabelArrays(_cumulative_shares(same), _cumulative_shares(other), class_start, members.astype(np.int64))
+        shares = _cumulative_shares(same), _cumulative_shares(other)
+        return LabelArrays(*shares, class_start, members.astype(np.int64), by_node)
+
+
+def _n_labelled(labels: Classes) -> int:
+    known = np.diff(labels.indptr) > 0 if isinstance(labels, sparse.csr_array) else np.asarray(labels) >= 0
+    return int(known.sum())
 
 
 def empty_pairs(size: int) -> Pairs:

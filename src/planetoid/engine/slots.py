@@ -54,7 +54,7 @@ def draw_label_pairs(
         path[j] = centre.node
         n_positive[j] = n_contexts if gamma > 0 else 0
         for x in range(n_contexts):
-            contexts[j, x] = label_context(key, counter + 3 + x, centre, labels.members)
+            contexts[j, x] = label_context(key, counter + 3 + x, gamma, centre, labels.members, labels.by_node)
 
 
 @exact

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from planetoid.evaluation.metrics import calibration_bins as calibration_bins
     from planetoid.evaluation.metrics import expected_calibration_error as expected_calibration_error
     from planetoid.evaluation.metrics import macro_f1 as macro_f1
+    from planetoid.evaluation.metrics import multi_label_f1 as multi_label_f1
     from planetoid.evaluation.metrics import recall_at_k as recall_at_k
     from planetoid.evaluation.protocols import Protocol as Protocol
     from planetoid.evaluation.protocols import Run as Run
@@ -33,6 +34,7 @@ _MODULES = {
         "calibration_bins",
         "expected_calibration_error",
         "macro_f1",
+        "multi_label_f1",
         "recall_at_k",
     ),
     "protocols": ("Protocol", "Run", "evaluate", "run_once", "what_it_uses"),

@@ -72,6 +72,8 @@ def cross_validate(
     """
     from sklearn.base import clone
 
+    if data.multi_label:
+        raise DataError("cross_validate is for one label per node", hint="for several, use evaluate")
     parts, found = [], []
     with progress("cross-validation", n_folds, verbose) as advance:
         for fold in range(n_folds):

@@ -109,6 +109,8 @@ def data_digest(data: Dataset, more: str) -> str:
     arrays: list[npt.ArrayLike | None] = [data.y, data.graph.indptr, data.graph.indices, data.graph.weights]
     if data.X is not None:
         arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
+    if data.Y is not None:
+        arrays += [data.Y.indptr, data.Y.indices]
     if data.public is not None:
         arrays += [data.public.train, data.public.val, data.public.test]
     shapes = [None if array is None else np.shape(array) for array in arrays]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,13 @@ from planetoid.datasets.lists import recall_of_pairs
 from planetoid.errors import DataError
 from planetoid.parameters import Integer, check_parameters
 
-__all__ = ["CalibrationBin", "accuracy", "calibration_bins", "expected_calibration_error", "macro_f1", "recall_at_k"]
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = [
+    "CalibrationBin", "accuracy", "calibration_bins", "expected_calibration_error", "macro_f1", "multi_label_f1",
+    "recall_at_k",
+]  # fmt: skip
 
 Confidence = npt.NDArray[np.floating[Any]]
 
@@ -39,6 +45,40 @@ def macro_f1(truth: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 
     true, guessed = _paired(truth, predicted)
     return float(f1_score(true, guessed, labels=np.unique(true), average="macro", zero_division=0.0))
+
+
+class MultiLabelF1(NamedTuple):
+    """F1 of several labels per node: of all labels together, and the mean over classes."""
+
+    micro: float
+    macro: float
+
+
+def multi_label_f1(
+    truth: npt.ArrayLike | sparse.csr_array, predicted: npt.ArrayLike | sparse.csr_array
+) -> MultiLabelF1:
+    """Return micro and macro F1 of indicator matrices, a row per node and a column per class.
+
+    Micro F1 counts every label alike; macro F1 is the unweighted mean over the classes that occur in ``truth``.
+
+    >>> multi_label_f1([[1, 1], [1, 0]], [[1, 0], [1, 0]])  # 2 of 3 labels found, none wrong; the second class never
+    MultiLabelF1(micro=0.8, macro=0.5)
+    """
+    from scipy import sparse
+
+    true, guessed = (
+        np.asarray(sparse.csr_array(one).toarray() if sparse.issparse(one) else one, dtype=bool)
+        for one in (truth, predicted)
+    )
+    if true.shape != guessed.shape or true.ndim != 2 or len(true) == 0:
+        raise DataError(
+            f"truth has shape {true.shape} and predicted has shape {guessed.shape}; expected two indicator matrices "
+            "with a row per node"
+        )
+    both, either = (true & guessed).sum(axis=0), true.sum(axis=0) + guessed.sum(axis=0)
+    occurring = true.any(axis=0)
+    each = 2 * both[occurring] / either[occurring]
+    return MultiLabelF1(float(2 * both.sum() / max(1, either.sum())), float(each.mean()) if len(each) else 0.0)
 
 
 @dataclass(frozen=True)

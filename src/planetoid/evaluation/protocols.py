@@ -13,19 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.data.dataset import Dataset, Features
+from planetoid.data.label_sets import LabelSets
 from planetoid.data.splits import Split
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import GraphClassifier
-from planetoid.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
+from planetoid.evaluation.metrics import accuracy, expected_calibration_error, macro_f1, multi_label_f1
 from planetoid.evaluation.results import Result
 from planetoid.evaluation.workers import each
 from planetoid.graph import Graph
 from planetoid.labels import mask_labels
+from planetoid.multi_label import check_supported, indicator
 from planetoid.parameters import Integer, Parameters, Real, check_parameters
 from planetoid.registry import METHODS
 
 if TYPE_CHECKING:
     from typing import TypeAlias
+
+    from scipy import sparse
 
 __all__ = ["Protocol", "Run", "evaluate", "make_model", "run_once", "timed_fit", "what_it_uses"]
 
@@ -244,7 +248,9 @@ def run_once(
         dataset=data.name,
         protocol=protocol.in_words(),
         seed=seed,
-        metrics=_metrics(data.y[split.test], probabilities, model.classes_),
+        metrics=_metrics(data.y[split.test], probabilities, model.classes_)
+        if data.Y is None
+        else _set_metrics(data.Y[split.test], probabilities, model),
         fit_seconds=fit.seconds,
         predict_seconds=predict_seconds,
         n_train=len(split.train),
@@ -288,13 +294,18 @@ def timed_fit(
     y: npt.NDArray[np.int32],
     graph: Graph,
     validation: npt.NDArray[np.int32] | None = None,
+    label_sets: LabelSets | None = None,
 ) -> TimedFit:
     """Fit a model on the parts of the data that it uses; warnings of other libraries are issued again.
 
-    ``y`` and ``validation`` are class codes.
+    ``y`` and ``validation`` are class codes; ``label_sets`` are the labels of these nodes, if they may have several.
     """
-    classes = np.arange(max(y.max(), -1 if validation is None else validation.max()) + 1)
-    data = Dataset("fitted", graph, X, y, classes, validation if model.uses_validation else None)
+    held_out = validation if model.uses_validation else None
+    if label_sets is None:
+        classes = np.arange(max(y.max(), -1 if validation is None else validation.max()) + 1)
+        data = Dataset("fitted", graph, X, y, classes, held_out)
+    else:
+        data = Dataset("fitted", graph, X, y, label_sets.classes, held_out, Y=label_sets.Y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -309,6 +320,7 @@ def timed_fit(
 
 def _check_method(method: str, data: Dataset, protocol: Protocol) -> None:
     cls = METHODS[method]
+    check_supported(data, cls.__name__, supported=cls.multi_label)
     if cls.uses_features == "required" and data.X is None:
         raise DataError(f"{method} requires features, but {data.name} has none")
     if cls.uses_features == "required" and not protocol.features:
@@ -334,7 +346,8 @@ def _fit(model: GraphClassifier, data: Dataset, protocol: Protocol, split: Split
         train, val = seen.rows_from_parent(train), seen.rows_from_parent(val)
     validation = mask_labels(seen.y, val) if protocol.validation and len(val) else None
     X = seen.X if protocol.features else None
-    return timed_fit(model, X, mask_labels(seen.y, train), seen.graph, validation)
+    label_sets = None if seen.Y is None else LabelSets(seen.Y, np.arange(seen.n_classes))
+    return timed_fit(model, X, mask_labels(seen.y, train), seen.graph, validation, label_sets)
 
 
 def _metrics(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: npt.NDArray[Any]) -> dict[str, float]:
@@ -343,6 +356,18 @@ def _metrics(truth: npt.NDArray[Any], probabilities: npt.NDArray[Any], classes: 
         "accuracy": accuracy(truth, predicted),
         "macro_f1": macro_f1(truth, predicted),
         "calibration_error": expected_calibration_error(truth, probabilities, classes),
+    }
+
+
+def _set_metrics(truth: sparse.csr_array, probabilities: npt.NDArray[Any], model: GraphClassifier) -> dict[str, float]:
+    """Return F1 of the labels that are predicted, and of as many as each node has."""
+    predicted = multi_label_f1(truth, indicator(probabilities, model.threshold_))
+    known = multi_label_f1(truth, indicator(probabilities, model.threshold_, np.diff(truth.indptr)))
+    return {
+        "micro_f1": predicted.micro,
+        "macro_f1": predicted.macro,
+        "micro_f1_number_known": known.micro,
+        "macro_f1_number_known": known.macro,
     }
 
 

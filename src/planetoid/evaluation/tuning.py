@@ -138,6 +138,8 @@ def tune(
         raise ParameterError(f"trials must be an integer >= 1, got {trials}", parameter="trials")
     fixed = dict(fixed or {})
     defaults = _defaults(method)
+    if data.multi_label:
+        raise DataError("tune is for one label per node: it compares accuracies")
     searched = METHODS[method].search_space if space is None else space
     if not searched and space is None:
         raise ParameterError(f"{method} has no parameters to tune", parameter="method")

@@ -67,6 +67,8 @@ def _serialized(model: GraphClassifier, tokens: bool) -> bytes:
     except ImportError:
         raise PlanetoidError("the package onnx is not installed", hint="pip install planetoid[onnx]") from None
     check_is_fitted(model, "label_distributions_")
+    if model.multi_label_:
+        raise DataError("a model of several labels per node cannot be exported as ONNX yet")
     inductive = _checked(model)
     operators = Operators(tokens=tokens)
     _write_outputs(inductive, operators, inductive._write_scores(operators))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from planetoid.io.features import iter_features as iter_features
     from planetoid.io.features import read_feature_blocks as read_feature_blocks
     from planetoid.io.features import read_features as read_features
+    from planetoid.io.label_sets import read_label_sets as read_label_sets
     from planetoid.io.labels import read_labels as read_labels
 
 _MODULES = {
@@ -31,10 +32,14 @@ _MODULES = {
     "read_edges": "planetoid.io.edges",
     "read_feature_blocks": "planetoid.io.features",
     "read_features": "planetoid.io.features",
+    "read_label_sets": "planetoid.io.label_sets",
     "read_labels": "planetoid.io.labels",
 }
 
-__all__ = ["FeatureTable", "iter_features", "read_edges", "read_feature_blocks", "read_features", "read_labels"]
+__all__ = [
+    "FeatureTable", "iter_features", "read_edges", "read_feature_blocks", "read_features", "read_label_sets",
+    "read_labels",
+]  # fmt: skip
 
 # Graph needs EdgeList from here, but not pyarrow: that is imported when a file is read.
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from planetoid.io.matching import HasIds
     from planetoid.io.table import Table
 
-__all__ = ["read_labels"]
+__all__ = ["LabelCells", "open_labels", "parse_labels", "read_labels"]
+
+SEPARATORS, FEW_SEPARATED = (";", "|", ","), 0.1  # of several labels in a cell, and the share of cells with one
 
 
 @overload
@@ -94,18 +96,10 @@ def read_labels(
         ``fit`` takes it. Without, a dictionary ``{id: label}`` of the labelled ones.
     """
     ids = None if graph is None else graph_ids(graph)
-    if header is None and (isinstance(id_column, str) or isinstance(label_column, str)):
-        header = True
-    table = open_table(path, TableOptions(header, separator, query=query), "labels")
-    columns = choose_label_columns(table, id_column, label_column)
-    parts: tuple[list[pa.Array], list[pa.Array]] = ([], [])
-    for batch in table.batches(columns):
-        table.check_ids(batch, [columns.node])
-        for part, values in zip(parts, batch.texts, strict=True):
-            part.append(values)
-    nodes, cells = (pa.chunked_array(part).combine_chunks() for part in parts)
+    table, columns, nodes, cells = open_labels(path, id_column, label_column, header, separator, query)
     _question_first_line(table, columns, cells)
-    labels = _parse_labels(table, columns.label, cells, unlabelled)
+    _question_separator(table, columns, cells)
+    labels = parse_labels(table, columns.label, cells, unlabelled)
     if ids is None:
         _check_conflicts(table, IdEncoder().encode(nodes), nodes, labels)
         nodes = integers_if_canonical(nodes) if table.is_text else int64_or_string(nodes)
@@ -119,7 +113,38 @@ def read_labels(
     return result
 
 
-def _parse_labels(table: Table, column: int, labels: pa.Array, unlabelled: Sequence[str]) -> pa.Array:
+class LabelCells(NamedTuple):
+    """The ids and labels of a table as they are written, one record each."""
+
+    table: Table
+    columns: LabelColumns
+    nodes: pa.Array
+    cells: pa.Array
+
+
+def open_labels(
+    path: TableSource,
+    id_column: str | int | None,
+    label_column: str | int | None,
+    header: bool | None,
+    separator: str | None,
+    query: str | None,
+) -> LabelCells:
+    """Read the columns of ids and labels; the parameters are those of :func:`read_labels`."""
+    if header is None and (isinstance(id_column, str) or isinstance(label_column, str)):
+        header = True
+    table = open_table(path, TableOptions(header, separator, query=query), "labels")
+    columns = choose_label_columns(table, id_column, label_column)
+    parts: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+    for batch in table.batches(columns):
+        table.check_ids(batch, [columns.node])
+        for part, values in zip(parts, batch.texts, strict=True):
+            part.append(values)
+    nodes, cells = (pa.chunked_array(part).combine_chunks() for part in parts)
+    return LabelCells(table, columns, nodes, cells)
+
+
+def parse_labels(table: Table, column: int, labels: pa.Array, unlabelled: Sequence[str]) -> pa.Array:
     """Return labels with null for unlabelled, and as integers if they are written so or a gap made them floats."""
     if pa.types.is_floating(labels.type):
         labels = labels.cast(pa.float64())
@@ -166,6 +191,30 @@ def _question_first_line(table: Table, columns: LabelColumns, labels: pa.Array) 
         )
 
 
+def _question_separator(table: Table, columns: LabelColumns, labels: pa.Array) -> None:
+    """Warn if labels look like several in one cell: many have the same separator, and the parts recur."""
+    if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):
+        return
+    for separator in SEPARATORS:
+        separated = pc.match_substring(labels, separator)
+        share = pc.mean(separated).as_py() or 0.0
+        if share < FEW_SEPARATED:
+            continue
+        cells = pc.unique(labels)
+        parts = pc.unique(pc.utf8_trim_whitespace(pc.list_flatten(pc.split_pattern(cells, separator))))
+        if len(parts) < len(cells):
+            warn(
+                PlanetoidWarning(
+                    f"{share:.0%} of the labels contain {separator!r}: they are {len(cells):,} classes as they are, "
+                    f"and {len(parts):,} if nodes may have several labels",
+                    path=table.path,
+                    column=table.column_name(columns.label),
+                    fix=Fix("label_separator", separator, "to separate them"),
+                )
+            )
+            return
+
+
 def _check_conflicts(table: Table, rows: npt.NDArray[np.integer], nodes: pa.Array, labels: pa.Array) -> None:
     """Raise ``DataError`` for a node with two different labels; warn if one is repeated."""
     order = np.argsort(rows, kind="stable")
@@ -178,10 +227,13 @@ def _check_conflicts(table: Table, rows: npt.NDArray[np.integer], nodes: pa.Arra
     differs = repeated[codes[order[repeated]] != codes[order[repeated - 1]]]
     if len(differs):
         first, second = int(order[differs[0] - 1]), int(order[differs[0]])
-        raise table.error(
+        error = table.error(
             f"conflicting labels: {labels[second].as_py()!r} here, {labels[first].as_py()!r} in "
             f"{table.position(first)}",
             second,
             ids=[nodes[second].as_py()],
         )
+        if labels[first].is_valid and labels[second].is_valid:
+            error.fixes = (Fix("multi_label", True, "if nodes may have several labels"),)
+        raise error
     warn(PlanetoidWarning(f"{len(repeated):,} labels repeat an earlier record", path=table.path))

@@ -14,6 +14,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.labels import mask_labels
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
@@ -22,7 +23,7 @@ from planetoid.training.modules import DEVICE
 from planetoid.training.settings import Network, Training
 
 if TYPE_CHECKING:
-    from planetoid.engine.sampler import ContextSampler
+    from planetoid.engine.sampler import Classes, ContextSampler
     from planetoid.training.loss import Loss
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
@@ -60,6 +61,7 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     """Parameters and helpers of the Planetoid models; see the models themselves."""
 
     uses_validation = True
+    multi_label = True
     weight_decay_factor: ClassVar[float]  # of weight_decay="auto"
 
     dimension: int
@@ -98,7 +100,8 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             )
             return None
         r2 = self.contexts.walk_share(len(data.labelled), data.n_nodes)
-        counts = np.bincount(data.y[data.y >= 0])
+        labels: Classes = data.y if data.Y is None else mask_labels(data.Y, data.labelled)
+        counts = np.bincount(data.y[data.y >= 0] if data.Y is None else data.Y[data.labelled].indices)
         if r2 < 1 and not self.contexts.self_pairs and counts.max() < 2:
             if self.contexts.r2 != "auto":
                 warn(
@@ -111,7 +114,7 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
         from planetoid.engine.sampler import ContextSampler
 
         def sampler(r2: float) -> ContextSampler:
-            return ContextSampler(data.graph, self.contexts.replace(r2=r2), data.y, seed=self._seed)
+            return ContextSampler(data.graph, self.contexts.replace(r2=r2), labels, seed=self._seed)
 
         joint = sampler(r2)
         if r2 == 1 or not self.contexts.labels_first:

@@ -236,6 +236,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             self.network,
             random,
             sparse_features,
+            self.multi_label_,
         )
 
     def _context_loss(self, data: Dataset, features: FeatureRows, random: StepRandom) -> EncoderContextLoss | None:

@@ -60,6 +60,8 @@ class InductiveNetwork(nn.Module):
         Initial weights are drawn from it.
     sparse_features : bool
         Whether x comes as sparse batches in training.
+    multi_label : bool
+        Whether nodes may have several labels.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class InductiveNetwork(nn.Module):
         network: Network,
         random: StepRandom,
         sparse_features: bool = False,
+        multi_label: bool = False,
     ) -> None:
         super().__init__()
         self.dimension = dimension
@@ -82,7 +85,7 @@ class InductiveNetwork(nn.Module):
         else:
             self.encoder = _users_encoder(encoder, n_features, random)
         n_seen = n_features if self.built_in else 0  # by the classifier, besides e
-        self.head = Head(n_seen, dimension, n_classes, network, random, sparse_features)
+        self.head = Head(n_seen, dimension, n_classes, network, random, sparse_features, multi_label)
 
     def encode(self, x: Batch, random: StepRandom | None) -> torch.Tensor:
         """Return the embeddings of a batch; with dropout where ``random`` is given."""

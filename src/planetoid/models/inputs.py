@@ -10,6 +10,7 @@ from scipy import sparse
 
 from planetoid.data.dataset import Features
 from planetoid.data.scaling import Rows, scale_rows
+from planetoid.io.model_files import Tensors
 from planetoid.models.evidence import FeatureView
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class Inputs(NamedTuple):
         one, two = (_accuracy(inputs.scaled(X[labelled]), codes) for inputs in (first, second))
         error = np.sqrt(max(one, two) * (1 - max(one, two)) / len(codes))
         return second if two > one + error else first
+
+    def tensors(self) -> Tensors:
+        """Return the scaling by name."""
+        return {"inputs.mean": self.mean, "inputs.deviation": self.deviation}
 
     def scaled(self, X: Features) -> Rows:
         """Scale rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,14 @@ from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import FeaturesLike
+from planetoid.engine.contexts import Contexts
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
 from planetoid.explanation.contributions import Answer, Question
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
-from planetoid.labels import some_of_each_class
+from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.attached import Attached, Edge
 from planetoid.models.context_reasons import (
     ContextInputs,
@@ -47,7 +48,9 @@ from planetoid.models.evidence import (
     sharpened,
 )
 from planetoid.models.inputs import Inputs
+from planetoid.models.label_set_model import LabelSetModel, Material
 from planetoid.models.student import Student, class_probabilities, distil
+from planetoid.multi_label import SetSample, Top
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
@@ -70,6 +73,7 @@ TEACHER_KNOWS_BETTER = 4.0  # the same, where the network labels its own labels 
 LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
 PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged
 GRAPH_DIMENSION = 64  # of the embedding that stands in for features
+SETS_CONTEXTS = Contexts(r2=1.0, q=40, d=3)  # of the embedding for several labels per node
 NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
 
 
@@ -88,6 +92,12 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     Works with a graph, with features, or with both. Without edges, a graph of nearest neighbours is made from the
     features. Without features, or where they say nothing, they are replaced by an embedding of the graph
     (:class:`~planetoid.GraphEmbedding`). A directed edge counts in both directions.
+
+    Several labels per node: a logistic regression per class on each of four views (the node's own features, those
+    around it, a skip-gram embedding of the graph, and the labels around it), added up by how well each predicts labels
+    that were left out (:mod:`planetoid.models.label_set_views`). ``embedding_`` is then that of the graph, or the
+    features around a node if there are no edges; ``dimension``, ``neighbourhood``, ``training``, ``student`` and
+    ``callbacks`` do not apply, and new nodes are labelled by their features alone.
 
     Parameters
     ----------
@@ -144,6 +154,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     uses_features = "optional"
     uses_graph = "optional"
     uses_validation = True
+    multi_label = True
 
     constraints: ClassVar[Constraints] = {
         "dimension": (Integer(1), "auto"),
@@ -217,6 +228,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             self._inputs = Inputs.of(data.X, self.row_normalize, some, data.y[some])
             X = self._inputs.scaled(data.X)
         self._adjacency = self._connected(data, X)
+        if data.Y is not None:
+            return self._fit_sets(data, data.Y, X)
         teacher = self._ask(data, X)
         self.view_ = teacher.view
         self.reliability_ = {name: verdict.reliability for name, verdict in teacher.verdicts.items()}
@@ -235,6 +248,38 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             shared = self._distilled if self.view_ == "neighbourhood" else None
             self._student = Student.of(shared or self._distil(data, X, probabilities), X, probabilities)
         return probabilities
+
+    def _fit_sets(self, data: Dataset, Y: sparse.csr_array, X: Rows | None) -> Probabilities:
+        """Fit what :mod:`planetoid.models.label_set_model` has for several labels per node."""
+        from planetoid.baselines.graph_embedding import GraphEmbedding
+
+        embedding = None
+        if self._has_edges and self.view in ("auto", "graph"):
+            graph_embedding = GraphEmbedding(
+                random_state=self._seed, n_jobs=self.n_jobs, verbose=self.verbose, contexts=SETS_CONTEXTS
+            )
+            embedding = graph_embedding.embed(data)
+        material = Material(X, self._adjacency if self._adjacency.nnz else None, embedding)
+        seen = mask_labels(Y, data.labelled)
+        blocks = material.blocks(seen, self.view, self._seed)
+        if not blocks:
+            self._refuse_view(X)
+        self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled)
+        self.reliability_ = dict(self._sets_model.together.weights)
+        self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
+        self.history_, self._student, self._distilled = [], None, None
+        shown = blocks.get("neighbourhood", next(iter(blocks.values()))) if embedding is None else embedding
+        self.embedding_ = np.asarray(shown if isinstance(shown, np.ndarray) else shown.toarray(), dtype=np.float32)
+        return self._sets_model.together.probabilities(blocks)
+
+    def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
+        return self._left_out
+
+    def _refuse_view(self, X: Rows | None) -> NoReturn:
+        raise ParameterError(
+            f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
+            parameter="view",
+        )
 
     def _with_predictions_of_contexts(
         self, data: Dataset, x: sparse.csr_array, probabilities: Probabilities
@@ -283,10 +328,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         if self.view == "auto" and not self._has_edges:  # a graph made from features says nothing beyond them
             names = ("features", "neighbourhood")
         if not set(names) & set(evidence.views()):
-            raise ParameterError(
-                f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
-                parameter="view",
-            )
+            self._refuse_view(X)
         some = self._some_labelled(data)
         return ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
 
@@ -480,10 +522,10 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         nodes: Iterable[Hashable] | None = None,
         edges: Iterable[Edge] | None = None,
         ids: Iterable[Hashable] | None = None,
+        top: Top | None = None,
     ) -> npt.NDArray[Any]:
-        """Return labels; the parameters are those of :meth:`predict_proba`."""
-        probabilities = self.predict_proba(X, nodes=nodes, edges=edges, ids=ids)
-        return self.classes_[probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
+        """Return labels; the parameters are those of :meth:`predict_proba`, and ``top`` for several labels per node."""
+        return self._labels(self.predict_proba(X, nodes=nodes, edges=edges, ids=ids), top)
 
     def predict_set(
         self,
@@ -505,6 +547,11 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self, X: FeaturesLike | None, edges: list[Edge], ids: Iterable[Hashable] | None
     ) -> Probabilities:
         """Classify new nodes by their place in the graph of the fitted nodes and their own edges."""
+        if self.multi_label_:
+            raise DataError(
+                "new nodes with edges are not supported for several labels per node",
+                hint="predict from features alone, or fit with these nodes in the graph",
+            )
         attached = Attached.of(self.node_ids_, self._adjacency, X, edges, ids)
         n, m = self._adjacency.shape[0], attached.n_new
         projected = np.zeros((m, self._projected.shape[1]), np.float32)
@@ -526,20 +573,23 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return self.calibration_.apply(probabilities[n:])
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
-        self._new_rows_student()
+        if self.multi_label_:
+            if self._sets_model.alone is None:
+                raise _cannot_label_rows("without features")
+        else:
+            self._new_rows_student()
         return super()._predict_new(X)
 
     def _new_rows_student(self) -> Student:
         """Return what labels new rows."""
         if self._student is None:
-            without = "without a student" if not self.student else "without features"
-            raise DataError(
-                f"the model was fitted {without}, so it cannot label new rows",
-                hint="fit with features and student=True",
-            )
+            raise _cannot_label_rows("without a student" if not self.student else "without features")
         return self._student
 
     def _predict_rows(self, X: Features) -> Probabilities:
+        if self.multi_label_:
+            assert self._sets_model.alone is not None
+            return self._sets_model.alone.probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
         return self._student.predict(self._inputs.scaled(X))
 
@@ -552,7 +602,11 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         Where the model learned from the graph alone, it is the mean embedding of each class, weighted by the student's
         probabilities. A row that equals a fitted one has that node's embedding.
         """
-        if not hasattr(self, "n_features_in_") or (self.view_ == "graph" and self._student is None):
+        if (
+            self.multi_label_
+            or not hasattr(self, "n_features_in_")
+            or (self.view_ == "graph" and self._student is None)
+        ):
             return super()._embed_new(X)
         x = self._inputs.scaled(self._check_new(X))
         if self.view_ == "graph":
@@ -606,6 +660,9 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return fingerprint_of(type(self).__name__, self._seed, parameters, data)
 
     def _tensors(self) -> Tensors:
+        if self.multi_label_:
+            has_features = hasattr(self, "n_features_in_")
+            return self._sets_model.tensors() | (self._inputs.tensors() if has_features else {})
         tensors: Tensors = {f"layers.{name}": value for name, value in self._layers._asdict().items()}
         adjacency = self._adjacency
         tensors |= {"graph.indptr": adjacency.indptr, "graph.indices": adjacency.indices, "graph.data": adjacency.data}
@@ -614,7 +671,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             tensors["own_predictions"] = self._own_predictions
             tensors |= {f"distilled.{name}": value for name, value in self._distilled._asdict().items()}
         if hasattr(self, "n_features_in_"):
-            tensors |= {"inputs.mean": self._inputs.mean, "inputs.deviation": self._inputs.deviation}
+            tensors |= self._inputs.tensors()
         if self._student is not None:
             if self._student.layers is not self._distilled:
                 tensors |= {f"student.{name}": value for name, value in self._student.layers._asdict().items()}
@@ -624,14 +681,18 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     def _take_tensors(self, tensors: Tensors) -> None:
         from planetoid.engine.consistency import Layers
 
+        if "inputs.mean" in tensors:
+            self._inputs = Inputs(tensors["inputs.mean"], tensors["inputs.deviation"], self.row_normalize)
+        if self.multi_label_:
+            self._sets_model = LabelSetModel.of_tensors(tensors)
+            self._distilled = self._student = None
+            return
         n = len(self.node_ids_)
         self._layers = Layers(*(tensors[f"layers.{name}"] for name in Layers._fields))
         parts = tensors["graph.data"], tensors["graph.indices"], tensors["graph.indptr"]
         self._adjacency = sparse.csr_array(parts, shape=(n, n))
         check_sparse_format(self._adjacency)
         self._projected = tensors["projected"]
-        if "inputs.mean" in tensors:
-            self._inputs = Inputs(tensors["inputs.mean"], tensors["inputs.deviation"], self.row_normalize)
         self._distilled = self._student = None
         if "own_predictions" in tensors:
             self._own_predictions = tensors["own_predictions"]
@@ -640,6 +701,12 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             own = "student" if "student.W1" in tensors else "distilled"
             layers = Layers(*(tensors[f"{own}.{name}"] for name in Layers._fields))
             self._student = Student(layers, *(tensors[f"student.{name}"] for name in ("keys", "nodes", "known")))
+
+
+def _cannot_label_rows(without: str) -> DataError:
+    return DataError(
+        f"the model was fitted {without}, so it cannot label new rows", hint="fit with features and student=True"
+    )
 
 
 def _class_prior(probabilities: npt.NDArray[np.float32], codes: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:

@@ -22,8 +22,8 @@ MOST_NODES = 300_000  # beyond which a quick look takes too long
 def leave_one_out(data: Dataset) -> Mapping[str, npt.NDArray[np.bool_]]:
     """Return which labels ridge regression predicts from the others, by view: features, neighbourhood and graph.
 
-    Empty if there is nothing to measure: no class with two labels, or a graph of more than 300,000 nodes. Labels of
-    classes that have no other label do not count.
+    Empty if there is nothing to measure: no class with two labels, several labels per node, or a graph of more than
+    300,000 nodes. Labels of classes that have no other label do not count.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def leave_one_out(data: Dataset) -> Mapping[str, npt.NDArray[np.bool_]]:
     labelled = some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, max(1, data.n_classes)))
     codes = data.y[labelled]
     often = np.bincount(codes, minlength=data.n_classes)[codes] > 1
-    if data.n_nodes > MOST_NODES or data.n_classes < 2 or not often.any():
+    if data.multi_label or data.n_nodes > MOST_NODES or data.n_classes < 2 or not often.any():
         return {}
     X = None
     if data.X is not None:

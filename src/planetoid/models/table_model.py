@@ -124,7 +124,8 @@ class TableModel(PlanetoidBase):
         from planetoid.training.network import Head
 
         n_features = 0 if self.uses_features == "never" else self.n_features_in_
-        return Head(n_features, self.dimension, len(self.classes_), self.network, random, sparse_features)
+        n_classes = len(self.classes_)
+        return Head(n_features, self.dimension, n_classes, self.network, random, sparse_features, self.multi_label_)
 
     def _context_loss(
         self, data: Dataset, e: torch.Tensor, w: torch.Tensor, shard: ColumnShard | None

@@ -39,6 +39,8 @@ class FitRecord:
         The labels that the model was fitted on, as codes of ``model.classes_``; -1 where there was none.
     validation : int32 array of shape (n_nodes,) or None
         Labels for early stopping, in the same form.
+    set_indptr, set_indices : int64 and int32 arrays, or None
+        All labels of training and validation nodes, if they may have several: a boolean CSR matrix of classes.
     indptr, indices : int64 and int32 arrays, or None
         Neighbours of each node, if there was a graph.
     command : str
@@ -58,6 +60,8 @@ class FitRecord:
 
     y: npt.NDArray[np.int32]
     validation: npt.NDArray[np.int32] | None = None
+    set_indptr: npt.NDArray[np.int64] | None = None
+    set_indices: npt.NDArray[np.int32] | None = None
     indptr: npt.NDArray[np.int64] | None = None
     indices: npt.NDArray[np.int32] | None = None
     command: str = ""
@@ -86,6 +90,8 @@ class FitRecord:
         return cls(
             y=data.y,
             validation=data.validation,
+            set_indptr=None if data.Y is None else data.Y.indptr,
+            set_indices=None if data.Y is None else data.Y.indices,
             indptr=data.graph.indptr if has_edges else None,
             indices=data.graph.indices if has_edges else None,
             command=command,
@@ -108,7 +114,10 @@ class FitRecord:
         return self.indices[self.indptr[row] : self.indptr[row + 1]]
 
 
-_ARRAYS = {"y": np.int32, "validation": np.int32, "indptr": np.int64, "indices": np.int32}
+_ARRAYS = {
+    "y": np.int32, "validation": np.int32, "set_indptr": np.int64, "set_indices": np.int32,
+    "indptr": np.int64, "indices": np.int32,
+}  # fmt: skip
 
 
 def write_record(folder: str | Path, record: FitRecord) -> None:

@@ -116,10 +116,28 @@ class SavedModel:
             raise self._damaged("its probabilities do not fit its nodes and classes")
         return found
 
+    @property
+    def multi_label(self) -> bool:
+        """Whether nodes may have several labels."""
+        return bool(self._attribute("multi_label_", False))
+
+    @property
+    def threshold(self) -> float:
+        """Probability from which on a label is predicted, if nodes may have several."""
+        return float(self._attribute("threshold_", 0.5))
+
+    def _attribute(self, name: str, default: float) -> float:
+        value = self.document.get("attributes", {}).get(name, default)
+        if not isinstance(value, (bool, int, float)):
+            raise self._damaged(f"its {name} cannot be read")
+        return value
+
     @cached_property
     def set_thresholds(self) -> npt.NDArray[np.float64]:
         """Thresholds of prediction sets; see :mod:`planetoid.prediction_sets`."""
         found = self._tensors.read("attributes.set_thresholds_")
+        if self.multi_label:
+            raise DataError("prediction sets are for models with one label per node", path=self.path)
         if not found:
             raise DataError(
                 "the model has no prediction sets: it was fitted without calibration, or with fewer than ten labels",
@@ -147,7 +165,11 @@ class SavedModel:
         return self._read("attributes.embedding_").popitem()[1]
 
     def predict(self) -> npt.NDArray[Any]:
-        """Return the most probable label of every fitted node."""
+        """Return the most probable label of every fitted node, an indicator matrix if nodes may have several."""
+        if self.multi_label:
+            from planetoid.multi_label import indicator
+
+            return indicator(self.probabilities, self.threshold)
         labels: npt.NDArray[Any] = self.classes[self.probabilities.argmax(axis=1)]
         return labels
 

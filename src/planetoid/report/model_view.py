@@ -40,6 +40,10 @@ class SavedArrays(Protocol):
     def probabilities(self) -> npt.NDArray[np.floating[Any]]: ...
     @property
     def embedding(self) -> npt.NDArray[np.floating[Any]]: ...
+    @property
+    def multi_label(self) -> bool: ...
+    @property
+    def threshold(self) -> float: ...
     def load(self) -> GraphClassifier: ...
 
 
@@ -59,6 +63,8 @@ class ModelView:
         Training history, where the method records one.
     parameters : dict
         All parameters; those of parameter objects as ``object.name``.
+    threshold : float or None
+        Probability from which on a label is predicted, if nodes may have several.
     """
 
     class_name: str
@@ -68,6 +74,7 @@ class ModelView:
     embedding: npt.NDArray[np.floating[Any]] | None
     history: object
     parameters: dict[str, object]
+    threshold: float | None = None
 
     @classmethod
     def of(cls, model: GraphClassifier | SavedArrays) -> ModelView:
@@ -83,6 +90,7 @@ class ModelView:
             embedding=model.embedding if model.method.embedding else None,
             history=model.document["attributes"].get("history_"),
             parameters=_flat(model.document["parameters"]),
+            threshold=model.threshold if model.multi_label else None,
         )
 
     @classmethod
@@ -98,6 +106,7 @@ class ModelView:
             embedding=getattr(model, "embedding_", None),
             history=getattr(model, "history_", None),
             parameters=_flat(model.get_params(deep=False)),
+            threshold=model.threshold_ if model.multi_label_ else None,
         )
 
     @property

@@ -12,6 +12,8 @@ from scipy import sparse
 
 from planetoid.data.label_arrays import encode_labels
 from planetoid.errors import DataError, PlanetoidWarning, warn
+from planetoid.multi_label import indicator
+from planetoid.report.label_sets import known_sets
 from planetoid.report.model_view import ModelView
 from planetoid.report.shown import ShownColumns
 
@@ -58,6 +60,9 @@ class ReportNodes:
         Neighbours in both directions, without self-loops.
     notes : list of str
         Remarks on the truth.
+    label_sets : csr_array of shape (n_nodes, n_classes), or None
+        All labels of training, validation and evaluated nodes, if nodes may have several. The codes above are then one
+        label of each, the rarest.
     shown : ShownColumns
         Names and other columns to show.
     """
@@ -72,6 +77,7 @@ class ReportNodes:
     has_record: bool
     adjacency: sparse.csr_array | None = None
     notes: list[str] = field(default_factory=list)
+    label_sets: sparse.csr_array | None = None
     shown: ShownColumns = field(default_factory=lambda: ShownColumns({}))
 
     @classmethod
@@ -90,8 +96,10 @@ class ReportNodes:
         if record is not None and record.validation is not None:
             validation = _checked_codes(record.validation, model, "validation labels")
         class_names = [str(label) for label in model.classes.tolist()]
-        true, notes = none, []
-        if truth is not None:
+        true, notes, label_sets = none, [], None
+        if model.threshold is not None:
+            label_sets, true = known_sets(model, record, truth)
+        elif truth is not None:
             encoded = encode_truth(truth, model.node_ids, model.classes)
             true = encoded.codes
             class_names += encoded.unknown_classes
@@ -108,6 +116,7 @@ class ReportNodes:
             has_record=record is not None,
             adjacency=_adjacency(record, graph, model.node_ids),
             notes=notes,
+            label_sets=label_sets,
             shown=ShownColumns.of(shown, model.node_ids),
         )
 
@@ -140,6 +149,21 @@ class ReportNodes:
     def confidence(self) -> npt.NDArray[np.floating[Any]]:
         """Probability of the most probable class."""
         return np.asarray(self.probabilities.max(axis=1))
+
+    @cached_property
+    def predicted_sets(self) -> npt.NDArray[np.bool_]:
+        """Which labels are predicted; just the most probable one unless nodes may have several."""
+        if self.model.threshold is not None:
+            return indicator(self.probabilities, self.model.threshold) > 0
+        return np.asarray(self.predicted[:, None] == np.arange(self.n_classes))
+
+    def joined(self, row: int, known: bool = True) -> str:
+        """Return the known or predicted labels of a node as text."""
+        if known and self.label_sets is not None:
+            codes = self.label_sets[[row]].indices.tolist()
+        else:
+            codes = np.flatnonzero(self.predicted_sets[row]).tolist()
+        return "; ".join(self.class_names[code] for code in codes)
 
     @cached_property
     def degrees(self) -> npt.NDArray[np.int64] | None:

@@ -45,6 +45,11 @@ def map_payload(
         "evaluated": packed(nodes.evaluated[rows].astype(np.uint8)),
         "neighbours": None,
     }
+    if nodes.label_sets is not None:  # which have no code each: as text, and no comparison with the predicted class
+        payload["truth"] = packed(np.full(len(rows), -1, dtype=np.int16))
+        payload["hasTruth"] = False
+        payload["labelSets"] = [nodes.joined(row) for row in rows.tolist()]
+        payload["predictedSets"] = [nodes.joined(row, known=False) for row in rows.tolist()]
     if nodes.adjacency is not None and nodes.degrees is not None:
         lists = visible_neighbours(nodes.adjacency, rows)
         payload["neighbours"] = {

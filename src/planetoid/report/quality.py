@@ -73,8 +73,10 @@ class Quality:
 def measure_quality(nodes: ReportNodes, held_out: HeldOut | None = None) -> Quality | None:
     """Return the metrics on labels that were not used for training, else on training labels that were held out in turn.
 
-    ``None`` if there are neither.
+    ``None`` if there are neither, or nodes may have several labels.
     """
+    if nodes.label_sets is not None:
+        return None
     if nodes.evaluated.any():
         true, probabilities = nodes.truth[nodes.evaluated], nodes.probabilities[nodes.evaluated]
         return _quality(nodes, true, probabilities, nodes.evaluated_on)

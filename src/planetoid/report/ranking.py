@@ -33,11 +33,24 @@ def uncertainty(probabilities: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(np.clip(terms.sum(axis=1) / np.log(max(table.shape[1], 2)), 0.0, 1.0))
 
 
+def set_uncertainty(probabilities: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the mean entropy of independent classes, in bits: 1 if every label is as likely as not.
+
+    >>> set_uncertainty([[0.5, 0.5, 0.5], [0.5, 0.0, 1.0]]).round(2).tolist()
+    [1.0, 0.33]
+    """
+    table = np.asarray(probabilities, dtype=np.float64)
+    pairs = np.stack([table, 1 - table], axis=-1).reshape(-1, 2)
+    return np.asarray(uncertainty(pairs).reshape(table.shape).mean(axis=1))
+
+
 def label_next(
     probabilities: npt.ArrayLike,
     known: npt.NDArray[np.bool_],
     degrees: npt.NDArray[np.int64] | None,
     count: int,
+    *,
+    independent: bool = False,
 ) -> Ranking:
     """Rank nodes by how useful their label would be.
 
@@ -52,6 +65,8 @@ def label_next(
     degrees : int array of shape (n,), or None
     count : int
         Maximum number of nodes.
+    independent : bool
+        Whether nodes may have several labels.
 
     Examples
     --------
@@ -61,7 +76,7 @@ def label_next(
     >>> ranking.rows.tolist(), ranking.scores.round(2).tolist()
     ([2, 1], [1.0, 0.5])
     """
-    scores = uncertainty(probabilities)
+    scores = set_uncertainty(probabilities) if independent else uncertainty(probabilities)
     candidates = np.flatnonzero(~known)
     if degrees is not None and len(candidates):
         centrality = np.log1p(degrees)

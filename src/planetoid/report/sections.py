@@ -16,6 +16,7 @@ from planetoid.report.quality import N_BINS, Quality
 
 if TYPE_CHECKING:
     from planetoid.persistence import FitRecord
+    from planetoid.report.label_sets import SetQuality
     from planetoid.report.model_view import ModelView
     from planetoid.report.nodes import ReportNodes
     from planetoid.report.ranking import Ranking
@@ -27,6 +28,7 @@ __all__ = [
     "next_section",
     "quality_section",
     "reproduce_section",
+    "set_quality_section",
     "training_section",
 ]
 
@@ -41,12 +43,15 @@ class _Card(NamedTuple):
     detail: str
 
 
-def headline(nodes: ReportNodes, quality: Quality | None, record: FitRecord | None) -> str:
+def headline(
+    nodes: ReportNodes, quality: Quality | None, record: FitRecord | None, set_quality: SetQuality | None = None
+) -> str:
     """Return the figures at the top of the page."""
     n = nodes.model.n_nodes
     cards = [_Card("Nodes", f"{n:,}", "" if nodes.adjacency is None else f"{nodes.adjacency.nnz // 2:,} edges")]
     if nodes.has_record:
-        cards.append(_Card("Training labels", f"{nodes.n_labelled:,}", f"{percent(nodes.n_labelled / n)} of the nodes"))
+        what = "Training labels" if nodes.label_sets is None else "Training nodes"
+        cards.append(_Card(what, f"{nodes.n_labelled:,}", f"{percent(nodes.n_labelled / n)} of the nodes"))
     largest = nodes.class_names[np.bincount(nodes.predicted).argmax()]
     cards.append(_Card("Classes", f"{nodes.n_classes:,}", f"most frequent: {largest}"))
     duration = f"fitted in {_duration(record.seconds)}" if record is not None and record.seconds else ""
@@ -59,15 +64,20 @@ def headline(nodes: ReportNodes, quality: Quality | None, record: FitRecord | No
         detail = f"95 % interval {low:.1f} to {high:.1f}, on {quality.n:,} nodes"
         name = "Accuracy" if nodes.evaluated.any() else "Accuracy, cross-validated"
         cards.append(_Card(name, percent(quality.accuracy), detail))
+    if set_quality is not None:
+        detail = f"macro F1 {percent(set_quality.macro_f1)}, on {set_quality.n:,} nodes"
+        cards.append(_Card("Micro F1", percent(set_quality.micro_f1), detail))
     return "".join(_card(card) for card in cards)
 
 
 def classes_section(nodes: ReportNodes, quality: Quality | None) -> str:
     """Return a table with one row per class: training labels, predictions, confidence and metrics."""
     k = nodes.n_classes
-    sizes = np.bincount(nodes.predicted, minlength=k)
+    sizes = nodes.predicted_sets.sum(axis=0)
     labelled = np.bincount(nodes.labels[nodes.labels >= 0], minlength=k)
-    confidence = np.bincount(nodes.predicted, weights=nodes.confidence, minlength=k) / np.maximum(sizes, 1)
+    if nodes.label_sets is not None:
+        labelled = np.bincount(nodes.label_sets[nodes.labels >= 0].indices, minlength=k)
+    confidence = (nodes.predicted_sets * nodes.probabilities).sum(axis=0) / np.maximum(sizes, 1)
     heads = ["class", "predicted", "share", "mean confidence"]
     if nodes.has_record:
         heads.append("training labels")
@@ -119,6 +129,24 @@ def quality_section(nodes: ReportNodes, quality: Quality | None) -> str:
     errors = _matrix(nodes, quality) if len(nodes.class_names) <= MATRIX_UP_TO else _errors(nodes, quality)
     content = f'<div class="columns"><div>{errors}</div><div>{chart}{explanation}</div></div>'
     return section("quality", title, content + notes(nodes.notes), intro)
+
+
+def set_quality_section(nodes: ReportNodes, quality: SetQuality | None) -> str:
+    """Return micro and macro F1 of several labels per node, and F1 of each class."""
+    title = "Accuracy"
+    if quality is None:
+        intro = "There are no labels to evaluate on. Pass labels of other nodes with <code>--truth labels.csv</code>."
+        return section("quality", title, notes(nodes.notes), intro)
+    known = f"{percent(quality.micro_f1_known)} and {percent(quality.macro_f1_known)}"
+    intro = (
+        f"Evaluated on {quality.n:,} {text(nodes.evaluated_on)}. Micro F1 {percent(quality.micro_f1)}, macro F1 "
+        f"{percent(quality.macro_f1)}; with as many labels predicted as each node has, {known}."
+    )
+    rows = [
+        [class_name(code, nodes.class_names[code]), f"{quality.counts[code]:,}", percent(quality.f1[code])]
+        for code in np.argsort(-quality.counts, kind="stable").tolist()
+    ]
+    return section("quality", title, table(["class", "labels", "F1"], rows, name="f1-table", numeric=(1, 2)), intro)
 
 
 def next_section(nodes: ReportNodes, ranking: Ranking, n_shown: int, point_of: Mapping[int, int]) -> str:

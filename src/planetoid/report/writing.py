@@ -13,6 +13,7 @@ from planetoid.errors import DataError
 from planetoid.graph import Graph
 from planetoid.parameters import N_JOBS, VERBOSE, Integer, check_parameters
 from planetoid.report import sections
+from planetoid.report.label_sets import SetQuality, measure_sets
 from planetoid.report.layout import map_coordinates, map_rows, map_vectors
 from planetoid.report.model_view import ModelView
 from planetoid.report.nodes import ReportNodes
@@ -61,6 +62,8 @@ class ReportSummary:
         What these nodes are.
     accuracy, macro_f1, calibration_error : float or None
         ``None`` without nodes to evaluate on.
+    micro_f1 : float or None
+        In the place of accuracy, if nodes may have several labels.
     """
 
     path: Path
@@ -75,6 +78,7 @@ class ReportSummary:
     accuracy: float | None
     macro_f1: float | None
     calibration_error: float | None
+    micro_f1: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for ``json.dump``."""
@@ -166,15 +170,17 @@ def write_report(
     if view.n_nodes == 0:
         raise DataError("the model has no nodes, so there is nothing to report")
     nodes = ReportNodes.of(view, record, truth, None if graph is None else Graph.of(graph), show)
-    quality = measure_quality(nodes, held_out)
+    quality, sets = measure_quality(nodes, held_out), measure_sets(nodes)
     rows = map_rows(nodes, max_points, seed)
     mapped = map_vectors(view)
     coordinates = map_coordinates(mapped.vectors[rows], seed=seed, n_jobs=n_jobs, verbose=verbose)
     known = (nodes.labels >= 0) | (nodes.validation >= 0)
-    ranking = label_next(nodes.probabilities, known, nodes.degrees, NEXT_LISTED)
-    reasons = _reasons(model, nodes, ranking, rows, max_reasons)
+    ranking = label_next(
+        nodes.probabilities, known, nodes.degrees, NEXT_LISTED, independent=nodes.label_sets is not None
+    )
+    reasons = None if nodes.label_sets is not None else _reasons(model, nodes, ranking, rows, max_reasons)
     shown_title = title or f"{view.class_name} report"
-    page = _page(nodes, quality, record, shown_title, ranking, rows, coordinates, mapped.kind, seed, reasons)
+    page = _page(nodes, quality, sets, record, shown_title, ranking, rows, coordinates, mapped.kind, seed, reasons)
     with atomic_write(target) as temporary:
         temporary.write_bytes(page)
     return ReportSummary(
@@ -185,11 +191,12 @@ def write_report(
         map_of=mapped.kind,
         n_labelled=nodes.n_labelled if nodes.has_record else None,
         mean_confidence=float(nodes.confidence.mean()),
-        n_evaluated=0 if quality is None else quality.n,
-        evaluated_on="" if quality is None else quality.on,
+        n_evaluated=quality.n if quality is not None else 0 if sets is None else sets.n,
+        evaluated_on=quality.on if quality is not None else "" if sets is None else nodes.evaluated_on,
         accuracy=None if quality is None else quality.accuracy,
-        macro_f1=None if quality is None else quality.macro_f1,
+        macro_f1=quality.macro_f1 if quality is not None else None if sets is None else sets.macro_f1,
         calibration_error=None if quality is None else quality.calibration_error,
+        micro_f1=None if sets is None else sets.micro_f1,
     )
 
 
@@ -223,6 +230,7 @@ def _reasons(
 def _page(
     nodes: ReportNodes,
     quality: Quality | None,
+    sets: SetQuality | None,
     record: FitRecord | None,
     title: str,
     ranking: Ranking,
@@ -232,12 +240,13 @@ def _page(
     seed: int,
     reasons: dict[str, Any] | None,
 ) -> bytes:
+    several = nodes.label_sets is not None
     point_of = {row: point for point, row in enumerate(rows.tolist())}
     layout = f"t-SNE (openTSNE) of the {map_of}, seed {seed}, {len(rows):,} of {nodes.model.n_nodes:,} nodes"
     versions = record.versions if record is not None and record.versions else package_versions()
     parts = {
         "classes": sections.classes_section(nodes, quality),
-        "quality": sections.quality_section(nodes, quality),
+        "quality": sections.set_quality_section(nodes, sets) if several else sections.quality_section(nodes, quality),
         "next": sections.next_section(nodes, ranking, NEXT_SHOWN, point_of),
         "training": sections.training_section(nodes.model),
         "data": sections.data_section(record),
@@ -246,7 +255,7 @@ def _page(
     names = {"map": "Map", "classes": "Classes", "quality": "Accuracy", "next": "Label next"}
     names |= {"training": "Training", "data": "Data", "reproduce": "Reproduce"}
     html = {
-        "headline": sections.headline(nodes, quality, record),
+        "headline": sections.headline(nodes, quality, record, sets),
         "map_caption": _map_caption(nodes, len(rows), map_of),
         "links": "".join(f'<a href="#{key}">{name}</a>' for key, name in names.items() if parts.get(key, "map")),
         "sections": "\n".join(parts.values()),
@@ -257,7 +266,8 @@ def _page(
 
 
 def _subtitle(nodes: ReportNodes) -> str:
-    trained = f", trained on {nodes.n_labelled:,} labels" if nodes.has_record else ""
+    what = "labels" if nodes.label_sets is None else "labelled nodes"
+    trained = f", trained on {nodes.n_labelled:,} {what}" if nodes.has_record else ""
     return f"Predicted classes of {nodes.model.n_nodes:,} nodes{trained}"
 
 

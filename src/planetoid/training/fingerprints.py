@@ -23,6 +23,8 @@ def fingerprint_of(name: str, seed: int, parameters: dict[str, str], data: Datas
     engine = "" if current_exchange() is None else " in columns"
     prefix = f"{name} {seed} {json.dumps(parameters, sort_keys=True)}{engine}"
     arrays = [data.y, data.validation, data.graph.indptr, data.graph.indices, data.graph.weights]
+    if data.Y is not None:
+        arrays += [data.Y.indptr, data.Y.indices]
     if data.X is not None:
         arrays += [data.X] if isinstance(data.X, np.ndarray) else [data.X.indptr, data.X.indices, data.X.data]
     return sha256_of_arrays(arrays, prefix.encode())

@@ -38,6 +38,9 @@ class Head(nn.Module):
         Initial weights are drawn from it.
     sparse_features : bool
         Whether x comes as sparse batches in training.
+    multi_label : bool
+        Whether nodes may have several labels: each class then has a sigmoid of its own in the place of the softmax, y
+        is a matrix of 0 and 1, and softmax layers as wide as the classes are left out.
     """
 
     def __init__(
@@ -48,18 +51,23 @@ class Head(nn.Module):
         network: Network,
         random: StepRandom,
         sparse_features: bool = False,
+        multi_label: bool = False,
     ) -> None:
         super().__init__()
+        self.multi_label = multi_label
         width = n_classes if network.width is None else network.width
         self.normalize_embedding = network.normalize_embedding
         self.branches = nn.ModuleDict()
         self.outputs = nn.ModuleDict()
         self.auxiliary = nn.ModuleDict()
-        # A softmax layer as wide as the classes is a prediction already; any other layer gets one on top.
+        # A softmax layer as wide as the classes is a prediction already; any other layer gets one on top. It predicts
+        # one class, so that it is left out where nodes may have several.
         self.layers_predict = network.activation == "softmax" and width == n_classes
-        for name, size, layers in (("x", n_features, network.k), ("e", dimension, network.l)):
+        left_out = multi_label and self.layers_predict
+        for name, size, given in (("x", n_features, network.k), ("e", dimension, network.l)):
             if size == 0:
                 continue
+            layers = 0 if left_out else given
             sparse = name == "x" and sparse_features
             branch = Branch(size, layers, width, network.activation, network.dropout, random, sparse)
             self.branches[name] = branch
@@ -74,7 +82,7 @@ class Head(nn.Module):
     def forward(
         self, x: Batch | None, e: torch.Tensor | None, random: StepRandom | None = None
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """Return the logits, and the log-probabilities of the auxiliary predictions."""
+        """Return the logits, and the log-probabilities (the logits, for several labels) of auxiliary predictions."""
         if e is not None and self.normalize_embedding:
             e = functional.normalize(e, dim=1, eps=MIN_LENGTH)
         logits: torch.Tensor | None = None
@@ -88,6 +96,9 @@ class Head(nn.Module):
             if name in self.auxiliary:
                 heads = cast("nn.ModuleList", self.auxiliary[name])
                 for head, h in zip(heads, hidden, strict=True):
+                    if self.multi_label:
+                        extra.append(head(h))
+                        continue
                     extra.append(torch.log(h + 1e-12) if self.layers_predict else torch.log_softmax(head(h), dim=1))
         assert logits is not None
         return logits, extra
@@ -105,12 +116,20 @@ class Head(nn.Module):
 
     def log_probabilities(self, x: Batch | None, e: torch.Tensor | None) -> torch.Tensor:
         """Return log p(y | x, e)."""
-        return torch.log_softmax(self(x, e)[0], dim=1)
+        logits = self(x, e)[0]
+        return functional.logsigmoid(logits) if self.multi_label else torch.log_softmax(logits, dim=1)
 
     def loss(self, x: Batch | None, e: torch.Tensor | None, y: torch.Tensor, random: StepRandom | None) -> torch.Tensor:
         """Return L_s, the mean negative log-likelihood, plus the auxiliary ones."""
         logits, extra = self(x, e, random)
+        if self.multi_label:
+            return torch.stack([_independent_loss(one, y) for one in (logits, *extra)]).sum()
         total = functional.cross_entropy(logits, y)
         for log_probabilities in extra:
             total = total + functional.nll_loss(log_probabilities, y)
         return total
+
+
+def _independent_loss(logits: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return the mean over nodes of the negative log-likelihood of all classes, each of which a node has or not."""
+    return functional.binary_cross_entropy_with_logits(logits, y, reduction="sum") / len(y)

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from planetoid.data.dataset import Dataset
 from planetoid.engine.shards import ColumnShard
+from planetoid.multi_label import evaluate_sets
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.callbacks import Record
 from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
@@ -166,7 +167,7 @@ class SupervisedLoss(Loss):
         shuffle: bool = False,
     ) -> None:
         self.features, self.classifier, self.optimizers, self.random = features, classifier, list(optimizers), random
-        self.codes = data.y
+        self.codes, self.label_sets = data.y, data.Y
         self.rows = data.labelled if rows is None else rows
         self.batch_size = min(batch_size, len(self.rows))
         self.validation_rows, codes = data.validation_nodes
@@ -177,8 +178,14 @@ class SupervisedLoss(Loss):
 
     def _batch(self, rows: Rows) -> _LabelledBatch:
         x = None if self.features is None else self.features.batch(rows)
-        y = torch.from_numpy(self.codes[rows].astype(np.int64)).to(self.random.device)
-        return _LabelledBatch(rows, x, y)
+        return _LabelledBatch(rows, x, self._labels(rows))
+
+    def _labels(self, rows: Rows) -> torch.Tensor:
+        """Return the class codes of nodes, or a matrix of 0 and 1 if they may have several labels."""
+        labels = self.codes[rows].astype(np.int64)
+        if self.label_sets is not None:
+            labels = self.label_sets[rows].toarray().astype(np.float32)
+        return torch.from_numpy(labels).to(self.random.device)
 
     def zero_grad(self) -> None:
         for optimizer in self.optimizers:
@@ -207,6 +214,8 @@ class SupervisedLoss(Loss):
         if not self.has_validation:
             return {}
         scores = self.validation_scores()
+        if self.label_sets is not None:
+            return evaluate_sets(self.label_sets[self.validation_rows], scores.exp().cpu().numpy())
         truth = torch.from_numpy(self.validation_codes).to(scores.device)
         return {
             "val_accuracy": float((scores.argmax(dim=1) == truth).float().mean()),

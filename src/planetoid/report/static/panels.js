@@ -51,7 +51,10 @@ class Panels {
   // Known labels and number of neighbours of a node.
   details(i) {
     const { data } = this, lines = [];
-    if (data.labels[i] >= 0) lines.push(element("p", "detail", "training label ", this.classElement(data.labels[i])));
+    if (data.labelSets) {
+      lines.push(element("p", "detail", `predicted labels ${data.predictedSets[i]}`));
+      if (data.labelSets[i]) lines.push(element("p", "detail", `known labels ${data.labelSets[i]}`));
+    } else if (data.labels[i] >= 0) lines.push(element("p", "detail", "training label ", this.classElement(data.labels[i])));
     if (data.truth[i] >= 0 && data.truth[i] !== data.labels[i]) {
       const verdict = data.truth[i] === data.predicted[i] ? "" : " (wrong prediction)";
       lines.push(element("p", "detail", "true class ", this.classElement(data.truth[i]), verdict));

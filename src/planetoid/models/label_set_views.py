@@ -1,0 +1,152 @@
+"""Several labels per node: what features, neighbourhoods, the graph and the labels around a node say about its labels.
+
+Each view turns a node into a row of numbers, on which a logistic regression per class is fitted:
+
+- ``"features"``: its own features;
+- ``"neighbourhood"``: the features around it;
+- ``"graph"``: its skip-gram embedding;
+- ``"labels"``: the labels of its neighbours, and of theirs, without its own.
+
+The log-odds of the views are added up with weights, the same for all classes, that make labels most likely which the
+regressions have not learned from. What says nothing about the labels gets the weight 0, and the sum is calibrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import expit
+
+from planetoid.data.scaling import Rows
+from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency, strengths
+from planetoid.models.evidence import OWN_SHARE, STEPS
+from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
+
+__all__ = ["SET_VIEWS", "Regressed", "Weighted", "label_shares", "propagated", "scaled_block"]
+
+SET_VIEWS = ("features", "neighbourhood", "graph", "labels")
+INVERSE_PENALTY = {"features": 10.0, "neighbourhood": 10.0, "graph": 10.0, "labels": 3.0}
+MOST_COLUMNS = 512  # of features that are propagated; more are projected at random, which keeps their products
+PRIOR_NEIGHBOURS = (
+    1.0,
+    1e-3,
+)  # labelled ones of the class prior, beside those that a node has: near and two steps away
+SMALLEST = 1e-12
+
+Matrix = npt.NDArray[np.float64]
+Row = npt.NDArray[np.int64]
+
+
+class Weighted(NamedTuple):
+    """Regressions of all views, and the weights of their log-odds."""
+
+    regressions: dict[str, LogisticRegressions]
+    weights: dict[str, float]
+    shift: float
+
+    def logits(self, by_view: Mapping[str, Matrix]) -> Matrix:
+        """Return the log-odds of every class, from those by each view."""
+        return np.asarray(sum(self.weights[name] * by_view[name] for name in self.weights) + self.shift)
+
+    def probabilities(self, blocks: Mapping[str, Rows]) -> Matrix:
+        """Return the probability of every class, from the rows of all views."""
+        return np.asarray(expit(self.logits({name: self.regressions[name].logits(blocks[name]) for name in blocks})))
+
+
+class Regressed(NamedTuple):
+    """Regressions by view, and what they say about labelled rows that they have not learned from."""
+
+    regressions: dict[str, LogisticRegressions]
+    left_out: dict[str, Matrix]
+
+    @classmethod
+    def on(cls, blocks: dict[str, Rows], Y: sparse.csr_array) -> Regressed:
+        """Fit the regressions on the labelled rows of each view."""
+        folds = np.random.default_rng(0).permutation(Y.shape[0]) % FOLDS
+        regressions, left_out = {}, {}
+        for name, rows in blocks.items():
+            C = INVERSE_PENALTY[name]
+            regressions[name] = fit_logistic(rows, Y, C)
+            left_out[name] = cross_fitted_logits(rows, Y, C, folds, regressions[name])
+        return cls(regressions, left_out)
+
+    def weighted(self, Y: sparse.csr_array, names: Sequence[str]) -> Weighted:
+        """Weigh some of the views.
+
+        >>> rng = np.random.default_rng(0)
+        >>> Y = sparse.csr_array(rng.random((200, 3)) < 0.4)
+        >>> blocks = {"features": rng.normal(size=(200, 3)), "graph": Y.toarray() + rng.normal(0, 0.2, (200, 3))}
+        >>> found = Regressed.on(blocks, Y).weighted(Y, ["features", "graph"])
+        >>> found.weights["features"] < 0.1 < found.weights["graph"]
+        True
+        """
+        found = _weights([self.left_out[name] for name in names], Y.toarray().astype(np.float64))
+        weights = dict(zip(names, found[:-1].tolist(), strict=True))
+        return Weighted({name: self.regressions[name] for name in names}, weights, float(found[-1]))
+
+
+def _weights(logits: list[Matrix], targets: Matrix) -> Matrix:
+    """Return a weight for each table of logits, none negative, and a shift, by maximum likelihood."""
+    from scipy.optimize import minimize
+
+    usual = np.append(np.full(len(logits), 1 / len(logits)), 0.0)  # drawn there by as much as one node can say
+
+    def loss(numbers: Matrix) -> tuple[float, Matrix]:
+        scores = sum(weight * one for weight, one in zip(numbers, logits, strict=False)) + numbers[-1]
+        rest = expit(scores) - targets
+        gradient = np.array([*((rest * one).sum() for one in logits), rest.sum()])
+        value = (np.logaddexp(0.0, scores) - targets * scores).sum() + 0.5 * ((numbers - usual) ** 2).sum()
+        return float(value), gradient + numbers - usual
+
+    bounds = [(0.0, None)] * len(logits) + [(None, None)]
+    return np.asarray(minimize(loss, usual, jac=True, method="L-BFGS-B", bounds=bounds).x)
+
+
+def label_shares(adjacency: sparse.csr_array, Y: sparse.csr_array) -> Matrix:
+    """Return how many neighbours of a node have each label, and neighbours of neighbours, as shares of the labelled.
+
+    A node's own labels do not count, so that labelled and unlabelled nodes see the same: labels of others. ``Y`` has
+    empty rows for unlabelled nodes.
+
+    >>> path = sparse.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=np.float32)
+    >>> shares = label_shares(path, sparse.csr_array([[True, False], [False, False], [False, True]]))
+    >>> (shares[0, 2:] < shares[2, 2:]).tolist()  # the first node sees the last two steps away, and the other way round
+    [True, False]
+    """
+    known = (np.diff(Y.indptr) > 0).astype(np.float64)[:, None]
+    labels = np.hstack([Y.toarray(), known]).astype(np.float64)  # in the last column: how many are labelled
+    near = sparse.csr_array(adjacency, dtype=np.float64)
+    near.setdiag(0.0)
+    near.eliminate_zeros()
+    degrees = sparse.diags_array(1.0 / np.sqrt(np.maximum(strengths(near), SMALLEST)))
+    walk = sparse.csr_array(degrees @ near @ degrees)
+    to_itself = np.asarray(walk.multiply(walk).sum(axis=1)).reshape(-1, 1)
+    counts = (near @ labels / mean_weight(near), np.maximum(walk @ (walk @ labels) - to_itself * labels, 0.0))
+    prior = labels[:, :-1].sum(axis=0) / max(known.sum(), 1.0)
+    shares = [
+        (count[:, :-1] + beside * prior) / (count[:, -1:] + beside)
+        for count, beside in zip(counts, PRIOR_NEIGHBOURS, strict=True)
+    ]
+    return np.hstack([scaled_block(one) for one in shares])
+
+
+def scaled_block(rows: Matrix) -> Matrix:
+    """Return rows centred, and scaled to the mean squared length 1."""
+    centred = rows - rows.mean(axis=0)
+    return np.asarray(centred / np.sqrt(max(float((centred**2).sum(axis=1).mean()), SMALLEST)))
+
+
+def propagated(X: Rows, adjacency: sparse.csr_array, seed: int) -> npt.NDArray[np.float64]:
+    """Return the features around each node, of at most ``MOST_COLUMNS`` columns."""
+    n_columns = X.shape[1]
+    if n_columns > MOST_COLUMNS:
+        signs = np.random.default_rng([seed, 2]).integers(0, 2, (n_columns, MOST_COLUMNS)) * 2 - 1
+        rows = np.asarray(X @ (signs / np.sqrt(MOST_COLUMNS)).astype(np.float32))
+    else:
+        rows = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float32)
+    spread = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)(rows)
+    return scaled_block(np.asarray(spread, dtype=np.float64))
