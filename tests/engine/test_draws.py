@@ -28,7 +28,9 @@ def label_pair(sampling, index, counter, gamma):
     """Centre and context by three counters."""
     key = generator.key_of(sampling.seed, generator.LABEL_PAIRS, index)
     centre = draws.label_centre(key, counter, gamma, sampling.labels, sampling.self_pairs)
-    return centre.node, draws.label_context(key, counter + 2, centre, sampling.labels.members)
+    return centre.node, draws.label_context(
+        key, counter + 2, gamma, centre, sampling.labels.members, sampling.labels.by_node
+    )
 
 
 @njit
