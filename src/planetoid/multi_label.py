@@ -113,7 +113,7 @@ def best_threshold(probabilities: Probabilities) -> float:
     if len(every) == 0 or total == 0:
         return DEFAULT_THRESHOLD
     expected = 2 * every.cumsum() / (total + np.arange(1, len(every) + 1))
-    return float(every[int(expected.argmax())])
+    return float(expected.max()) / 2
 
 
 def calibrate_sets(sample: SetSample) -> Calibration:

@@ -185,7 +185,7 @@ def multi_label_split(
     >>> from scipy import sparse
     >>> Y = sparse.csr_array(np.random.default_rng(0).random((200, 5)) < 0.3)
     >>> multi_label_split(Y, rate=0.5, seed=1)
-    Split(train=82, val=0, test=82, protocol='50% of the labelled nodes, seed 1')
+    Split(train=80, val=0, test=81, protocol='50% of the labelled nodes, seed 1')
     """
     if (rate is None) == (per_class is None):
         raise ParameterError("either rate or per_class is required", parameter="rate")

@@ -65,7 +65,7 @@ def make_multilabel(
     >>> data
     Dataset('synthetic-groups', nodes=300, edges=3,000, features=0, classes=6)
     >>> data.labels[:3].tolist()
-    [['group 0', 'group 2'], ['group 2'], ['group 0']]
+    [['group 1'], ['group 5'], ['group 0']]
     """
     check_parameters(
         "make_multilabel",
