@@ -204,11 +204,12 @@ def beyond() -> str:
     """Planetoid on the public splits in several settings."""
     found = _read(RESULTS / "beyond.json")["public"]
     settings = [key for key in next(iter(found.values())) if key != "seconds"]
-    rows = [
-        [setting, *(f"{mean:.1f} ± {sd:.1f}" for mean, sd in (found[name][setting] for name in found))]
-        for setting in settings
-    ]
-    return _table(["", *(DATA_SETS[name] for name in found)], rows)
+
+    def cell(of_data: dict, setting: str) -> str:
+        return "{:.1f} ± {:.1f}".format(*of_data[setting]) if setting in of_data else ""
+
+    rows = [[setting, *(cell(of_data, setting) for of_data in found.values())] for setting in settings]
+    return _table(["", *(DATA_SETS.get(name, name.replace("nell-", "NELL ")) for name in found)], rows)
 
 
 def ablation() -> str:
