@@ -22,7 +22,7 @@ def fitted(data, labelled, validation=None, **parameters):
         validation=held_out,
         command="planetoid fit --labels l.csv",
         versions={"planetoid": "0.1.0"},
-        inputs=[{"role": "labels", "path": "/home/somebody/l.csv", "sha256": "ab12"}],
+        inputs=[{"role": "labels", "path": "/data/private/l.csv", "sha256": "ab12"}],
         facts=[("nodes", "200"), ("classes", "3: <b> 1, `c` 2")],
         notes=["2 nodes have no [row](x)"],
     )
