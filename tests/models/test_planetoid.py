@@ -256,6 +256,16 @@ def test_predictions_are_pooled_with_those_of_contexts(citation):
     np.testing.assert_allclose(model.predict_proba(), expected, rtol=1e-3, atol=1e-6)
 
 
+def test_a_model_of_features_alone_propagates_nothing_even_if_fitted_before(citation):
+    data, split = citation
+    y = pl.mask_labels(data.y, split.train)
+    model = planetoid().fit(data.X, y, graph=data.graph)
+    assert model.propagation_weight_ > 0
+    model.set_params(view="features").fit(data.X, y, graph=data.graph)
+    assert model.propagation_weight_ == 0
+    assert model._distilled is None
+
+
 def test_new_nodes_with_edges_are_as_if_they_had_been_there(citation, grown):
     data, _ = citation
     model, n, edges = grown

@@ -240,7 +240,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             x = sparse.csr_array(X)
         self._train(data, x, teacher)
         probabilities = np.asarray(softmax(self._pooled(data, x, teacher), axis=1))
-        self._distilled = None
+        self._distilled, self.propagation_weight_ = None, 0.0
         if self.view_ != "features":
             probabilities = self._with_predictions_of_contexts(data, x, probabilities)
         self._student = None
