@@ -9,7 +9,7 @@ Four kinds of bounds:
   as long as ``python -c "import numpy, pandas, pyarrow"``.
 - ``planetoid fit`` (with the default method, and with PlanetoidT) and ``planetoid report`` on Cora's files: at most 3
   seconds more than the same call in a Python process that has imported and compiled everything already.
-- The first fit of an embedding, which compiles the engine, in a process of its own with an empty cache: at most 5 seconds
+- The first fit of an embedding, which compiles the engine, in a process with an empty cache: at most 5 seconds
   more than with a full one.
 
 The processes alternate, so that a busy machine slows all of them; figures are medians. Results go to
