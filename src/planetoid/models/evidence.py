@@ -66,8 +66,8 @@ SECOND_CONFIDENCE = 0.6  # to which that opinion is sharpened
 FEW_LABELS = 10  # correct ones that two classifiers are compared with beforehand, so that few labels decide little
 LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
 ENOUGH_NODES = 64  # for an embedding of the graph to mean something: then the graph decides a tie
-TIE = 0.02  # difference between reliabilities that decides nothing, and reliability that is none
-CHANCE = 0.05  # added to both when they are compared: where all are small, they tell little
+TIE = 0.02  # difference between reliabilities that decides nothing
+CHANCE = 0.05  # reliability, or agreement, that chance alone may give
 ROWS_FOR_CONFIDENCE = 4_000  # of a graph, about, that the mean confidence is taken over
 LEAST_RELIABILITY, LEAST_PROBABILITY = 1e-3, 1e-6
 SMALLEST = 1e-12
@@ -349,6 +349,7 @@ class Teacher(NamedTuple):
     accuracy: float  # of that view, on labelled nodes that are left out
     second_opinions: npt.NDArray[np.float32]  # log-probabilities by the other views, weighted by their reliability
     verdicts: dict[str, Verdict]
+    network_share: float | None = None  # weight of the network beside the teacher, if it is known
 
 
 def most_labelled(n_nodes: int, n_classes: int) -> int:
@@ -395,7 +396,7 @@ def ask_views(
             reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
             verdicts[name] = Verdict(agreement, left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
-    best = _most_reliable(reliable, "graph" if evidence.n_nodes >= ENOUGH_NODES else "neighbourhood")
+    best = _most_reliable(reliable, _in_doubt(evidence, verdicts))
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
     for name in reliable:
@@ -412,16 +413,25 @@ def _agreement(one: Codes, other: Codes, groups: Sequence[npt.NDArray[np.bool_]]
     return sum(found) / max(1, len(found))
 
 
+def _in_doubt(evidence: Evidence, verdicts: dict[str, Verdict]) -> str:
+    """Return the view to prefer if others are no better: the graph, unless the features say something too."""
+    features_say_something = "features" in verdicts and verdicts["features"].agreement > CHANCE
+    return "neighbourhood" if features_say_something or evidence.n_nodes < ENOUGH_NODES else "graph"
+
+
 def _most_reliable(reliable: dict[str, float], otherwise: str) -> str:
-    """Return the best view, or the view ``otherwise`` if it is as good.
+    """Return the best view, or the view ``otherwise`` if it is as good, or if none is better than chance.
 
     >>> _most_reliable({"features": 0.01, "neighbourhood": 0.38, "graph": 0.3}, "graph")
     'neighbourhood'
-    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.05, "graph": 0.04}, "graph")
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.31, "graph": 0.3}, "graph")
+    'graph'
+    >>> _most_reliable({"features": 0.01, "neighbourhood": 0.04, "graph": 0.0}, "graph")
     'graph'
     """
-    best = max(reliable, key=lambda name: reliable[name])
-    return otherwise if reliable.get(otherwise, -1.0) > reliable[best] - TIE else best
+    beyond_chance = {name: max(0.0, found - CHANCE) for name, found in reliable.items()}
+    best = max(beyond_chance, key=lambda name: beyond_chance[name])
+    return otherwise if beyond_chance.get(otherwise, -1.0) > beyond_chance[best] - TIE else best
 
 
 def second_labels(codes: Codes) -> npt.NDArray[np.bool_]:

@@ -69,6 +69,7 @@ __all__ = ["Planetoid"]
 PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened before they are counted
 PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
 TEACHER_WEIGHT = 0.25  # of the teacher's log-probabilities in the prediction
+TEACHER_LABELS = 20.0  # this / number of labels is added to that weight
 TEACHER_KNOWS_BETTER = 4.0  # the same, where the network labels its own labels worse than the teacher those left out
 LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
 PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged
@@ -185,6 +186,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
     opinions_: npt.NDArray[np.float32]
     reliability_: dict[str, float]
     propagation_weight_: float
+    _layers: Layers
     _distilled: Layers | None  # the network that predicts each node from its own row
     _student: Student | None
 
@@ -240,9 +242,11 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
             x = sparse.csr_array(X)
         self._train(data, x, teacher)
         probabilities = np.asarray(softmax(self._pooled(data, x, teacher), axis=1))
+        weight, _ = self._weights(teacher, len(data.labelled))
+        self._layers = self._layers._replace(W2=weight * self._layers.W2, b2=weight * self._layers.b2)
         self._distilled, self.propagation_weight_ = None, 0.0
         if self.view_ != "features":
-            probabilities = self._with_predictions_of_contexts(data, x, probabilities)
+            probabilities = self._with_predictions_of_contexts(data, x, probabilities, min(1.0, float(weight)))
         self._student = None
         if self.student and X is not None:
             shared = self._distilled if self.view_ == "neighbourhood" else None
@@ -282,18 +286,19 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         )
 
     def _with_predictions_of_contexts(
-        self, data: Dataset, x: sparse.csr_array, probabilities: Probabilities
+        self, data: Dataset, x: sparse.csr_array, probabilities: Probabilities, most: float
     ) -> Probabilities:
         """Pool the predictions of the network with the mean of those of a distilled network over a node's contexts.
 
-        The second count as far as they agree with the first, beyond chance, or as validation labels say.
+        The second count as far as they agree with the first, beyond chance, with the weight ``most`` at most, or as
+        validation labels say.
         """
         self._distilled = self._distil(data, x, probabilities)
         described = np.diff(x.indptr)[:, None] > 0
         self._own_predictions = np.where(described, class_probabilities(self._distilled, x), np.float32(0))
         propagated = self._propagated(self._adjacency, self._own_predictions, probabilities)
         answers = [opinion[data.y < 0].argmax(axis=1) for opinion in (probabilities, propagated)]
-        agreement = max(0.0, kappa(answers[0], answers[1], data.n_classes))
+        agreement = most * max(0.0, kappa(answers[0], answers[1], data.n_classes))
         rows, codes = data.validation_nodes
         pools = {
             weight: geometric_mean(probabilities, propagated, weight)
@@ -349,6 +354,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return teacher._replace(
             probabilities=geometric_mean(teacher.probabilities, opinion, share),
             accuracy=max(fit.accuracy, teacher.accuracy),
+            network_share=share,  # its input is the embedding
         )
 
     def _graph_features(self, data: Dataset) -> sparse.csr_array:
@@ -445,10 +451,17 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         self.embedding_ = self._hidden(self._adjacency, self._projected)
         scores = self._scores(self.embedding_)
         fits = (scores[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean()
-        weight = np.float32(TEACHER_WEIGHT if fits >= teacher.accuracy else TEACHER_KNOWS_BETTER)
-        opinion = weight * np.log(np.maximum(teacher.probabilities, np.float32(1e-12)))
+        of_network, of_teacher = self._weights(teacher, len(data.labelled), fits=bool(fits >= teacher.accuracy))
+        opinion = of_teacher * np.log(np.maximum(teacher.probabilities, np.float32(1e-12)))
         self.opinions_ = np.asarray(opinion + teacher.second_opinions, dtype=np.float32)
-        return np.asarray(scores + self.opinions_)
+        return np.asarray(of_network * scores + self.opinions_)
+
+    @staticmethod
+    def _weights(teacher: Teacher, n_labels: int, *, fits: bool = True) -> tuple[np.float32, np.float32]:
+        """Return the weights of the log-probabilities of the network, which fits its labels or not, and the teacher."""
+        if teacher.network_share is not None:
+            return np.float32(2 * teacher.network_share), np.float32(2 * (1 - teacher.network_share))
+        return np.float32(1), np.float32(TEACHER_WEIGHT + TEACHER_LABELS / n_labels if fits else TEACHER_KNOWS_BETTER)
 
     def _propagated(
         self, adjacency: sparse.csr_array, own: npt.NDArray[np.float32], otherwise: Probabilities
