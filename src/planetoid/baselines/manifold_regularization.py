@@ -13,7 +13,8 @@ from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.data.types import Probabilities
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Answer, Contributions, Question, linear_answer
 from planetoid.graph.adjacency import symmetric_adjacency
 from planetoid.io.model_files import Tensors

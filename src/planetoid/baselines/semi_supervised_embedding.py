@@ -11,8 +11,10 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
+from planetoid.data.types import Probabilities
 from planetoid.errors import ParameterError
-from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.estimator.embedding import EmbeddingMixin
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Contributions, Question
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
