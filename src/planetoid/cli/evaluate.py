@@ -11,7 +11,7 @@ import typer
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
-from planetoid.cli.engines import tasks_on, uses_dask
+from planetoid.cli.engines import uses_dask
 from planetoid.cli.evaluate_sets import show_sets
 from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
 from planetoid.cli.outputs import check_writable
@@ -97,10 +97,9 @@ def evaluate(
       [bold]planetoid evaluate --edges e.csv --labels l.csv --per-class 20 --json[/bold]
       [bold]planetoid evaluate --edges e.csv --labels l.csv --splits 50 --journal runs.log[/bold]
     """
-    from planetoid.cli.measurement import measure, n_processes, split_protocol
+    from planetoid.cli.measurement import measure_with_progress, split_protocol
     from planetoid.cli.method_choice import choose_method, parse_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
-    from planetoid.utils.progress import progress
 
     options.require(labels=True)
     uses_dask(engine, scheduler)
@@ -122,27 +121,21 @@ def evaluate(
     )
     finished: list[Outcome] = []
     seeds = range(seed, seed + splits)
-    jobs = n_processes(jobs, len(methods) * splits)
 
     def collect(outcome: Outcome) -> None:
         if outcome.error is not None:
             raise DataError(f"{outcome.method} failed on split {outcome.seed}: {outcome.error}")
         finished.append(outcome)
-        advance(1, f"{outcome.method}, split {outcome.seed}")
 
     try:
-        with tasks_on(engine, scheduler, jobs), progress("", len(methods) * splits, verbose=not quiet) as advance:
-            measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
+        measure_with_progress(
+            methods, data, protocol, seeds, parameters, collect,
+            jobs=jobs, engine=engine, scheduler=scheduler, journal=journal, quiet=quiet,
+        )  # fmt: skip
     except KeyboardInterrupt:
-        print_message(resumes(journal), quiet=quiet or journal is None)
         _show(finished, data, protocol, warned, as_json)
         raise
     _show(finished, data, protocol, warned, as_json)
-
-
-def resumes(journal: Path | None) -> str:
-    """Say after an interruption what is kept."""
-    return f"Finished runs are in {journal}: the same command continues from there."
 
 
 def summary(outcomes: list[Outcome]) -> list[dict[str, Any]]:
