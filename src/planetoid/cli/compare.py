@@ -10,11 +10,6 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import uses_dask
 from planetoid.cli.evaluate import (
-    HoldOut,
-    Journal,
-    PerClass,
-    Splits,
-    TrainShare,
     how_measured,
     percent,
     summary,
@@ -26,13 +21,18 @@ from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import (
     AsJson,
     Engine,
+    HoldOut,
+    Journal,
     Methods,
     NewNodes,
+    PerClass,
     Processes,
     Quiet,
     Scheduler,
     Seed,
     Settings,
+    Splits,
+    TrainShare,
     takes_data,
 )
 from planetoid.cli.outputs import check_writable

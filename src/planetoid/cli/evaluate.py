@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -13,7 +12,22 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import uses_dask
 from planetoid.cli.evaluate_sets import show_sets
-from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
+from planetoid.cli.options import (
+    AsJson,
+    Engine,
+    HoldOut,
+    Journal,
+    NewNodes,
+    PerClass,
+    Processes,
+    Quiet,
+    Scheduler,
+    Seed,
+    Settings,
+    Splits,
+    TrainShare,
+    takes_data,
+)
 from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError, ParameterError
 from planetoid.utils.text import pluralize
@@ -25,37 +39,10 @@ if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
     from planetoid.evaluation import Protocol
 
-__all__ = ["HoldOut", "Journal", "PerClass", "Splits", "TrainShare", "evaluate"]
+__all__ = ["evaluate"]
 
 WIDEST_MATRIX = 12  # classes up to which the whole confusion matrix is shown
 BALANCED = 1.25  # ratio of the largest to the smallest number of labels per class
-
-Splits = Annotated[
-    int, typer.Option(min=1, help="Number of splits, the same for all methods; 5 folds test every label once.")
-]
-TrainShare = Annotated[
-    float | None,
-    typer.Option(
-        help="Draw random splits, with this share of the labels per class to train on, instead of folds.",
-        show_default=False,
-    ),
-]
-PerClass = Annotated[
-    int | None, typer.Option(min=1, help="Labels per class to train on, instead of a share.", show_default=False)
-]
-HoldOut = Annotated[
-    float | None,
-    typer.Option(help="Share of all labels to hold out for early stopping; not tested on.", show_default=False),
-]
-
-Journal = Annotated[
-    Path | None,
-    typer.Option(
-        help="File that records every finished run; the same command, also with more methods or splits, resumes.",
-        show_default=False,
-        metavar="FILE",
-    ),
-]
 
 
 @takes_data(validation=False)
