@@ -115,7 +115,7 @@ def test_one_class_in_a_component_of_poisson_learning():
 def test_linear_scores_are_sums_of_features(data):
     contrast = np.array([1.0, 0.0, -1.0])
     for method, scores in {
-        "feat": lambda model: model.solver_.decision_function(data.X),
+        "feat": lambda model: model._softmax.scores(data.X),
         "tsvm": lambda model: data_rows(data, "l2") @ model.coef_.T + model.intercept_,
         "diel": lambda model: model.scores_,
         "manireg": lambda model: data_rows(data, "l2") @ model.coef_ + model.intercept_,
@@ -320,7 +320,7 @@ def test_what_a_label_adds_is_a_step_along_its_gradient(method, data):
     if method == "feat":
         model = fit("feat", data, C=0.1)
         labels = part(ask(model, data, row, contrast), "labels")
-        expected = data.X[[row]] @ (model.solver_.coef_[0] - model.solver_.coef_[1])
+        expected = data.X[[row]] @ (model._softmax.coef[0] - model._softmax.coef[1])
         assert labels.values.sum() == pytest.approx(expected[0], abs=1e-3)
         return
     import torch

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 from planetoid import Graph, read_features, read_labels
 from planetoid.errors import DataError, ParameterError
@@ -84,6 +85,21 @@ def test_a_parquet_file_of_one_value(tmp_path, error_of):
     assert "decompresses to" in str(error_of(read_features, tmp_path / "f.parquet"))
 
 
+@pytest.mark.parametrize("name", ["f.feather", "f.arrows"])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_an_arrow_file_of_one_value(name, repeated, tmp_path, error_of):
+    """Also where the value is in a dictionary that is compressed."""
+    values = pa.array(["a" * 2**24]).dictionary_encode() if repeated else pa.array(np.zeros(2**24, np.int8))
+    table = pa.table({"id": pa.array(np.zeros(len(values), np.int8)), "x": values})
+    if name.endswith("s"):
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_stream(tmp_path / name, table.schema, options=options) as writer:
+            writer.write_table(table)
+    else:
+        feather.write_feather(table, tmp_path / name, compression="zstd")
+    assert "decompresses to" in str(error_of(read_features, tmp_path / name))
+
+
 def test_long_ids(write, tmp_path, error_of, monkeypatch):
     name = "a" * 20_000
     for path in (
@@ -137,6 +153,7 @@ def test_hostile_files_take_less_than_a_gigabyte(tmp_path):
     coo(tmp_path / "columns.npz", (3, 2**40))
     repeated = pa.DictionaryArray.from_arrays(np.zeros(100_000, np.int8), ["a" * 500_000])
     parquet(tmp_path / "long.parquet", id=repeated, x=np.ones(100_000))
+    feather.write_feather(pa.table({"id": np.zeros(2**30, np.int8)}), tmp_path / "zeros.feather", compression="zstd")
     parquet(tmp_path / "zeros.parquet", id=np.zeros(2**26, np.int8), x=np.zeros(2**26, np.int8))
     code = """if True:
         import re, sys, warnings

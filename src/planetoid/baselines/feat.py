@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
@@ -22,8 +19,14 @@ from planetoid.multi_label import SetSample
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.logistic_regression import LogisticRegressions, fit_logistic, left_out_sets
-from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
-from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
+from planetoid.training.softmax_reasons import by_optimality
+from planetoid.training.softmax_regression import (
+    SoftmaxRegression,
+    fit_softmax,
+    labels_to_leave_out,
+    left_out_sample,
+    products,
+)
 
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
@@ -85,20 +88,17 @@ class Feat(InductiveClassifier):
         assert data.X is not None
         if data.Y is not None:
             return self._fit_sets(data, data.Y)
-        self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
         rows = data.labelled
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", ConvergenceWarning)
-            fit_softmax(self.solver_, scale_rows(data.X[rows], self.row_normalize), data.y[rows])
-        self.n_iter_ = int(self.solver_.n_iter_.max())
+        X = scale_rows(data.X[rows], self.row_normalize)
+        self._softmax = fit_softmax(X, data.y[rows], data.n_classes, self.C, max_iter=self.max_iter)
+        self.n_iter_ = self._softmax.n_iter
         return self._predict_rows(data.X)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         assert data.X is not None
         rows = labels_to_leave_out(data)
         X = scale_rows(data.X[rows], self.row_normalize)
-        scores = self.solver_.decision_function(X)
-        return left_out_sample(products(X), scores, rows, self.C, data, probabilities)
+        return left_out_sample(products(X), self._softmax.scores(X), rows, self.C, data, probabilities)
 
     def _fit_sets(self, data: Dataset, Y: sparse.csr_array) -> Probabilities:
         rows = data.labelled
@@ -115,7 +115,7 @@ class Feat(InductiveClassifier):
 
     def _explain(self, question: Question) -> Answer:
         x = scale_rows(question.known_row(), self.row_normalize)
-        found = linear_answer(question, x, self.solver_.coef_, self.solver_.intercept_, 0, 1, LOG_ODDS)
+        found = linear_answer(question, x, self._softmax.coef, self._softmax.intercept, 0, 1, LOG_ODDS)
         return found._replace(parts=[*found.parts, *self._label_reasons(question)])
 
     def _label_reasons(self, question: Question) -> list[Contributions]:
@@ -124,29 +124,25 @@ class Feat(InductiveClassifier):
         rows = question.data.labelled
         X = scale_rows(question.data.X[rows], self.row_normalize)
         x = scale_rows(question.known_row(), self.row_normalize)
-        solver = SoftmaxWeights(self.solver_.coef_, self.solver_.intercept_, self.C)
-        return [by_optimality(question, rows, X, x, solver)]
+        return [by_optimality(question, rows, X, x, self._softmax)]
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.multi_label_:
             return np.asarray(expit(self._logistic.logits(scale_rows(X, self.row_normalize))))
-        return np.asarray(self.solver_.predict_proba(scale_rows(X, self.row_normalize)))
+        return self._softmax.probabilities(scale_rows(X, self.row_normalize))
 
     def _write_scores(self, operators: Operators) -> Value:
         rows = operators.rows(self.row_normalize)
-        scores = operators.linear(rows, self.solver_.coef_.T, self.solver_.intercept_)
+        scores = operators.linear(rows, self._softmax.coef.T, self._softmax.intercept)
         return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
 
     def _tensors(self) -> Tensors:
         if self.multi_label_:
             return self._logistic.tensors()
-        return {"coef": self.solver_.coef_, "intercept": self.solver_.intercept_}
+        return {"coef": self._softmax.coef, "intercept": self._softmax.intercept}
 
     def _take_tensors(self, tensors: Tensors) -> None:
         if self.multi_label_:
             self._logistic = LogisticRegressions.of_tensors(tensors)
             return
-        self.solver_ = LogisticRegression(C=self.C, max_iter=self.max_iter)
-        self.solver_.coef_, self.solver_.intercept_ = tensors["coef"], tensors["intercept"]
-        self.solver_.classes_ = np.arange(len(self.classes_))
-        self.solver_.n_features_in_ = self.n_features_in_
+        self._softmax = SoftmaxRegression(tensors["coef"], tensors["intercept"], self.C)

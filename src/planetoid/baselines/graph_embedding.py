@@ -27,8 +27,14 @@ from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
 from planetoid.training.fingerprints import fingerprint_of, stable_repr
 from planetoid.training.logistic_regression import fit_logistic, left_out_sets
-from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
-from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
+from planetoid.training.softmax_reasons import by_optimality
+from planetoid.training.softmax_regression import (
+    SoftmaxRegression,
+    fit_softmax,
+    labels_to_leave_out,
+    left_out_sample,
+    products,
+)
 from planetoid.utils.seeds import new_seed
 
 __all__ = ["GraphEmbedding"]
@@ -150,24 +156,21 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         check_callbacks(self.callbacks)
 
     def _fit(self, data: Dataset) -> Probabilities:
-        from sklearn.linear_model import LogisticRegression
-
         e, shard = self._train(data)
         rows = data.labelled
         known = e[rows] if shard is None else shard.rows(e, rows)
         self._labelled_rows = scale_rows(known, "l2")
         if data.Y is not None:
             return self._fit_sets(data, data.Y, e, shard)
-        solver = LogisticRegression(C=self._inverse_penalty(data), max_iter=1000)
-        self._softmax = fit_softmax(solver, self._labelled_rows, data.y[rows])
-        self.coef_, self.intercept_ = np.asarray(self._softmax.coef_), np.asarray(self._softmax.intercept_)
+        self._softmax = fit_softmax(self._labelled_rows, data.y[rows], data.n_classes, self._inverse_penalty(data))
+        self.coef_, self.intercept_ = self._softmax.coef, self._softmax.intercept
         if shard is None:
             self.embedding_ = e
-            probabilities = np.asarray(self._softmax.predict_proba(scale_rows(e, "l2")))
+            probabilities = self._softmax.probabilities(scale_rows(e, "l2"))
         else:
             self.embedding_ = shard.whole(e)
             parts = (scale_rows(shard.rows(e, some), "l2") for some in shard.row_blocks(len(e)))
-            probabilities = np.concatenate([self._softmax.predict_proba(part) for part in parts])
+            probabilities = np.concatenate([self._softmax.probabilities(part) for part in parts])
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
 
@@ -188,7 +191,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         if not data.graph.connected()[row]:
             return Answer(0.0, LOG_ODDS, [], "nothing is known about this node: it has no edges")
         X = scale_rows(self.embedding_[np.append(data.labelled, row)], "l2").astype(np.float64)
-        solver = SoftmaxWeights(self.coef_, self.intercept_, self._inverse_penalty(data))
+        solver = SoftmaxRegression(self.coef_, self.intercept_, self._inverse_penalty(data))
         labels = by_optimality(question, data.labelled, X[:-1], X[-1:], solver)
         around = by_predictions_of_neighbours(data, row, self.label_distributions_, question.contrast)
         return Answer(float(solver.scores(X[-1:])[0] @ question.contrast), LOG_ODDS, [labels, around])
@@ -197,7 +200,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         rows = labels_to_leave_out(data)
         connected = data.graph.connected()[rows]  # the others say nothing
         X = self._labelled_rows[np.searchsorted(data.labelled, rows[connected])]
-        scores = self._softmax.decision_function(X)
+        scores = self._softmax.scores(X)
         penalty = self._inverse_penalty(data)
         sample = left_out_sample(products(X), scores, rows[connected], penalty, data, probabilities)
         return sample._replace(usual_uniform=graph_uniform(data.n_classes))

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
 
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
@@ -21,7 +20,7 @@ from planetoid.explanation.contributions import BY_WEIGHT, LOG_ODDS, Answer, Con
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
-from planetoid.training.softmax_regression import fit_softmax
+from planetoid.training.softmax_regression import SoftmaxRegression, fit_softmax
 
 __all__ = ["IterativeClassification"]
 
@@ -151,22 +150,21 @@ class IterativeClassification(GraphClassifier):
         X = scale_rows(data.X, self.row_normalize)
         adjacency = _aggregation(symmetric_adjacency(data.graph), self.aggregate)
         known = data.labelled
-        solver = LogisticRegression(C=self.C, max_iter=1000)
-        labels = fit_softmax(solver, X[known], data.y[known]).predict(X).astype(np.int64)
+        labels = fit_softmax(X[known], data.y[known], data.n_classes, self.C).scores(X).argmax(axis=1)
         labels[known] = data.y[known]
         generator = np.random.default_rng(self._seed)
         self.n_iter_ = 0
         hidden, first, changed = np.flatnonzero(data.y < 0), _n_effective(labels), 0
         for _ in range(self.n_rounds):
             neighbours = (adjacency @ _one_hot(labels, data.n_classes))[known]
-            fit_softmax(solver, _concatenate(X[known], neighbours), data.y[known])
-            local = _local_classifier(solver, X)
+            fitted = fit_softmax(_concatenate(X[known], neighbours), data.y[known], data.n_classes, self.C)
+            local = _local_classifier(fitted, X)
             before = labels.copy()
             changed = self._sweep(adjacency, labels, hidden, local, generator)
             if np.array_equal(labels, before):
                 break
         self._warn(changed, len(hidden), _n_effective(labels) / first)
-        self.coef_, self.intercept_ = _per_class(solver)
+        self.coef_, self.intercept_ = _per_class(fitted)
         self.final_labels_ = labels
         neighbours = adjacency @ _one_hot(labels, data.n_classes)
         return np.asarray(softmax(local.content + neighbours @ local.relation, axis=1))
@@ -274,16 +272,16 @@ def _concatenate(X: Rows, neighbours: Matrix) -> Rows:
     return np.hstack([X, neighbours])
 
 
-def _per_class(solver: LogisticRegression) -> tuple[Matrix, Matrix]:
+def _per_class(fitted: SoftmaxRegression) -> tuple[Matrix, Matrix]:
     """Return weights and intercepts, also of two classes one row each."""
-    weights, intercept = np.asarray(solver.coef_), np.asarray(solver.intercept_)
+    weights, intercept = fitted.coef, fitted.intercept
     if len(weights) == 1:  # two classes: one score, that of the second
         weights, intercept = np.vstack([-weights, weights]) / 2, np.append(-intercept, intercept) / 2
     return weights, intercept
 
 
-def _local_classifier(solver: LogisticRegression, X: Rows) -> LocalClassifier:
-    weights, intercept = _per_class(solver)
+def _local_classifier(fitted: SoftmaxRegression, X: Rows) -> LocalClassifier:
+    weights, intercept = _per_class(fitted)
     n_features = X.shape[1]
     content = np.asarray(X @ weights[:, :n_features].T + intercept, dtype=np.float64)
     return LocalClassifier(content, np.ascontiguousarray(weights[:, n_features:].T))

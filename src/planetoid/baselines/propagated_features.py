@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
 
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
@@ -32,11 +31,19 @@ from planetoid.explanation.memory import remember
 from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.softmax_reasons import SoftmaxWeights, by_optimality
-from planetoid.training.softmax_regression import fit_softmax, labels_to_leave_out, left_out_sample, products
+from planetoid.training.softmax_reasons import by_optimality
+from planetoid.training.softmax_regression import (
+    SoftmaxRegression,
+    fit_softmax,
+    labels_to_leave_out,
+    left_out_sample,
+    products,
+    with_first_class,
+)
 
 __all__ = ["PropagatedFeatures"]
 
+TOLERANCE = 1e-6
 AUTO_C = 0.3  # times labels per class; this, K and alpha: chosen on random splits of the citation networks
 
 
@@ -140,11 +147,9 @@ class PropagatedFeatures(GraphClassifier):
         X, filter_, rows = self._propagated(data)
         self._fit_softmax(rows, data.y[data.labelled])
         some = np.searchsorted(data.labelled, labels_to_leave_out(data))
-        self._left_out = products(rows[some]), rows[some] @ self.coef_.T + self.intercept_
+        self._left_out = products(rows[some]), with_first_class(rows[some] @ self.coef_.T + self.intercept_)
         scores = filter_(np.asarray(X @ self.coef_.T, dtype=np.float32)) + self.intercept_
-        if scores.shape[1] == 1:  # two classes: one score, that of the second
-            scores = np.hstack([np.zeros_like(scores), scores])
-        return np.asarray(softmax(scores, axis=1))
+        return np.asarray(softmax(with_first_class(scores), axis=1))
 
     def _propagated(self, data: Dataset) -> tuple[Rows, Filter, npt.NDArray[np.float64]]:
         """Return scaled features, the filter, and the propagated rows of the labelled nodes."""
@@ -170,7 +175,7 @@ class PropagatedFeatures(GraphClassifier):
         neighbours = share[around, 0].astype(np.float64) * (X[around] @ weights)
         meaning = "score of the features of this node, times their share in the propagated features"
         C = self._inverse_penalty(len(data.labelled)) / (np.mean((rows**2).sum(axis=1)) or 1.0)
-        labels = by_optimality(question, data.labelled, rows, x, SoftmaxWeights(self.coef_, self.intercept_, C))
+        labels = by_optimality(question, data.labelled, rows, x, SoftmaxRegression(self.coef_, self.intercept_, C))
         parts = [labels, Contributions("neighbours", around, neighbours, meaning, base), features]
         return Answer(base + features.values.sum(), LOG_ODDS, parts)
 
@@ -185,15 +190,15 @@ class PropagatedFeatures(GraphClassifier):
     def _fit_softmax(self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32]) -> None:
         scale = np.sqrt(np.mean((rows**2).sum(axis=1))) or 1.0
         self._mean_square = float(scale**2)
-        solver = LogisticRegression(C=self._inverse_penalty(len(codes)), tol=1e-6, max_iter=self.max_iter)
+        C, n_classes = self._inverse_penalty(len(codes)), len(self.classes_)
         if rows.shape[0] < rows.shape[1]:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
             # the same, and small.
             basis, coordinates = np.linalg.qr(rows.T)
-            fit_softmax(solver, coordinates.T / scale, codes)
-            self.coef_ = np.asarray(solver.coef_ @ basis.T / scale)
+            fitted = fit_softmax(coordinates.T / scale, codes, n_classes, C, tol=TOLERANCE, max_iter=self.max_iter)
+            self.coef_ = np.asarray(fitted.coef @ basis.T / scale)
         else:
-            fit_softmax(solver, rows / scale, codes)
-            self.coef_ = np.asarray(solver.coef_ / scale)
-        self.intercept_ = np.asarray(solver.intercept_)
-        self.n_iter_ = int(solver.n_iter_.max())
+            fitted = fit_softmax(rows / scale, codes, n_classes, C, tol=TOLERANCE, max_iter=self.max_iter)
+            self.coef_ = fitted.coef / scale
+        self.intercept_ = fitted.intercept
+        self.n_iter_ = fitted.n_iter

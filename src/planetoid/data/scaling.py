@@ -32,14 +32,19 @@ def scale_rows(X: Rows, norm: str | None, dtype: npt.DTypeLike | None = None) ->
 
 def _normalized(X: Rows, norm: str) -> Rows:
     """Return what ``sklearn.preprocessing.normalize`` returns, without importing that package, which takes a second."""
-    from sklearn.utils.extmath import row_norms
-    from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l1, inplace_csr_row_normalize_l2
-
-    X = X.copy()
     if not isinstance(X, np.ndarray):
-        (inplace_csr_row_normalize_l1 if norm == "l1" else inplace_csr_row_normalize_l2)(X)
-        return X
-    norms = np.abs(X).sum(axis=1) if norm == "l1" else row_norms(X)
+        norms = _sparse_norms(X, norm)
+        entries = X.data / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(X.indptr))
+        return type(X)((entries.astype(X.dtype, copy=False), X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    X = X.copy()
+    norms = np.abs(X).sum(axis=1) if norm == "l1" else np.sqrt(np.einsum("ij,ij->i", X, X))
     norms[norms < 10 * np.finfo(norms.dtype).eps] = 1.0
     X /= norms[:, None]
     return X
+
+
+def _sparse_norms(X: sparse.csr_array, norm: str) -> npt.NDArray[np.float64]:
+    """Return the norms of sparse rows, whose entries are added up one after the other in double precision."""
+    entries = (np.abs(X.data) if norm == "l1" else X.data * X.data).astype(np.float64)
+    sums = type(X)((entries, X.indices, X.indptr), shape=X.shape) @ np.ones(X.shape[1])
+    return np.asarray(sums if norm == "l1" else np.sqrt(sums))

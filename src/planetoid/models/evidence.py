@@ -230,19 +230,14 @@ class FeatureView(View):
 
     def classify(self, codes: Codes, n_classes: int, fit: Regression) -> npt.NDArray[np.float32]:
         """Classify by softmax regression."""
-        from sklearn.linear_model import LogisticRegression
-
-        from planetoid.training.softmax_regression import fit_softmax
+        from planetoid.training.softmax_regression import fit_softmax, with_first_class
 
         values, vectors = self._spectrum
         kept = values > 1e-6 * max(values[-1], SMALLEST)
         roots = np.sqrt(values[kept])
         sharpness = max(1.0, SHARPNESS * n_classes**2 / len(codes))  # among many classes, each label has to count more
-        solver = LogisticRegression(C=sharpness / fit.noise, tol=1e-4, max_iter=300)
-        fit_softmax(solver, vectors[:, kept] * roots, np.asarray(codes, np.int32))
-        scores = self.scores(vectors[:, kept] / roots @ solver.coef_.T) + solver.intercept_
-        if scores.shape[1] == 1:  # two classes: one score, that of the second
-            scores = np.hstack([np.zeros_like(scores), scores])
+        fitted = fit_softmax(vectors[:, kept] * roots, codes, n_classes, sharpness / fit.noise)
+        scores = with_first_class(self.scores(vectors[:, kept] / roots @ fitted.coef.T) + fitted.intercept)
         return np.asarray(softmax(scores, axis=1), dtype=np.float32)
 
 
