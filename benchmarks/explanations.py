@@ -33,7 +33,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 import planetoid as pl
-from planetoid.estimator import GraphClassifier
+from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import Contributions, Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.models.evidence import geometric_mean

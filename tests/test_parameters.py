@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import planetoid as pl
 from planetoid.errors import ParameterError
-from planetoid.estimator import GraphClassifier
+from planetoid.estimator.classifier import GraphClassifier
 from planetoid.parameters import (
     N_JOBS,
     RANDOM_STATE,

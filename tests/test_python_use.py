@@ -62,7 +62,7 @@ def test_a_fit_is_logged(caplog):
     pl.LabelPropagation().fit(y={"a": "red", "z": "blue"}, graph=EDGES)
     assert caplog.messages[0] == "fitting LabelPropagation: 6 nodes, 4 edges, 2 labels of 2 classes"
     assert caplog.messages[1].startswith("fitted LabelPropagation in ")
-    assert {record.name for record in caplog.records} == {"planetoid.estimator"}
+    assert {record.name for record in caplog.records} == {"planetoid.estimator.classifier"}
 
 
 def test_warnings_are_collected_on_the_model_and_saved_with_it(tmp_path):

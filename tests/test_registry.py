@@ -4,7 +4,7 @@ import pytest
 
 import planetoid as pl
 from planetoid.errors import ParameterError
-from planetoid.estimator import EmbeddingMixin
+from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.registry import CLASSES
 
 

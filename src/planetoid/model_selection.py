@@ -22,7 +22,7 @@ from planetoid.labels import encode
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["LabelledNodesKFold", "NodeClassifier"]
 

@@ -8,7 +8,7 @@ method has not learned from: log p / (1 - p) is divided by a temperature and shi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from planetoid.calibration import MIN_LABELS, Calibration
+from planetoid.data.types import Probabilities
 from planetoid.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ MOST_ENTRIES = 2_000_000  # of the probabilities that the threshold is chosen by
 PRIOR = np.array([1.0, 1.0])  # standard deviations of log(temperature) and of the shift, which are usually 0
 
 Matrix = npt.NDArray[np.float64]
-Probabilities = npt.NDArray[np.floating[Any]]
 Top: TypeAlias = "int | npt.ArrayLike"  # number of labels: of every node, or of each
 
 

@@ -12,12 +12,11 @@ takes into account how often the sets of the reference contain labels that it wa
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from planetoid.calibration import Calibration, Reference, Sample
+from planetoid.data.types import Probabilities
 from planetoid.parameters import Real, check_parameters
 
 __all__ = ["LEVELS", "members", "node_sets", "thresholds"]
@@ -25,7 +24,6 @@ __all__ = ["LEVELS", "members", "node_sets", "thresholds"]
 LEVELS = 1_000  # coverages 0, 0.001, ..., 1 whose thresholds are kept
 MOST_NODES = 2_000  # that the thresholds of these scores are chosen by
 
-Probabilities = npt.NDArray[np.floating[Any]]
 
 Vector = npt.NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planetoid.errors import ParameterError
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["CLASSES", "METHODS", "MethodInfo", "fastest_first"]
 

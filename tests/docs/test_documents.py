@@ -137,23 +137,27 @@ def test_the_site_is_built_without_a_warning(tmp_path):
         assert f'id="{cls.__module__}.{cls.__name__}"' in methods
 
 
-def test_measured_tables_are_what_the_results_say():
-    updated = runpy.run_path(str(ROOT / "scripts/update_docs.py"))["updated"]
+@pytest.fixture
+def update_docs(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    return runpy.run_path(str(ROOT / "scripts/update_docs.py"))
+
+
+def test_measured_tables_are_what_the_results_say(update_docs):
     for document in DOCUMENTS:
         text = (ROOT / document).read_text()
-        assert updated(text) == text, f"{document}: run python scripts/update_docs.py"
+        assert update_docs["updated"](text) == text, f"{document}: run python scripts/update_docs.py"
 
 
-def test_every_marked_table_is_known():
-    tables = runpy.run_path(str(ROOT / "scripts/update_docs.py"))["TABLES"]
+def test_every_marked_table_is_known(update_docs):
     mark = re.compile(r"<!-- (?:measured|generated): (\S+) -->")
     marked = [name for page in DOCUMENTS for name in mark.findall((ROOT / page).read_text())]
-    assert sorted(marked) == sorted(tables)
+    assert sorted(marked) == sorted(update_docs["TABLES"])
 
 
-def test_the_imports_for_type_checkers_are_those_of_the_registry():
+def test_the_imports_for_type_checkers_are_those_of_the_registry(update_docs):
     text = (ROOT / "src/planetoid/__init__.py").read_text()
-    assert runpy.run_path(str(ROOT / "scripts/update_docs.py"))["typed_classes"](text) == text
+    assert update_docs["methods"].typed_classes(text) == text
 
 
 def test_the_readme_lists_what_every_method_learns_from():

@@ -7,7 +7,8 @@ import pytest
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.estimator import GraphClassifier, InductiveClassifier
+from planetoid.estimator.classifier import GraphClassifier
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.evaluation import Protocol, Result, evaluate, protocols, run_once, summarize, what_it_uses
 
 SMALL = {"per_class": 5, "n_val": 30, "n_test": 60}

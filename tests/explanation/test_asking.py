@@ -8,7 +8,7 @@ from tests.explanation.conftest import fitted, small_data
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
-from planetoid.estimator import GraphClassifier
+from planetoid.estimator.classifier import GraphClassifier
 
 
 def test_a_node_or_a_row_is_needed(data):

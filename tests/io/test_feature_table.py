@@ -12,6 +12,7 @@ from scipy import sparse
 from planetoid.errors import DataError, PlanetoidWarning
 from planetoid.ids import NodeIds
 from planetoid.io import FeatureTable, feature_table, read_feature_blocks, read_features, text_table
+from planetoid.io.feature_reader import FeatureOptions
 
 IDS = NodeIds(["a", "b", "c"])
 X = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32)
@@ -137,7 +138,7 @@ def test_blocks_and_tables_agree(write):
 
 def test_ignored_columns_are_left_out(write):
     path = write("id,x,topic,y\na,1,ml,2\n")
-    assert read_feature_blocks(path, ignore=["topic"]).table().names.tolist() == ["x", "y"]
+    assert read_feature_blocks(path, FeatureOptions(ignore=["topic"])).table().names.tolist() == ["x", "y"]
     assert read_features(path, ignore=[1, 2]).names.tolist() == ["y"]
     bare = write("a,1,ml\nb,2,db\n", "bare.csv")
     assert read_features(bare, ignore=[2]).X.tolist() == [[1], [2]]

@@ -17,8 +17,9 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
+from planetoid.data.types import Probabilities
 from planetoid.errors import PlanetoidWarning, warn
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import MARGIN, Answer, Contributions, Question, linear_answer
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real

@@ -11,7 +11,8 @@ from scipy.special import expit
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.data.types import Probabilities
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, linear_answer
 from planetoid.io.model_files import Tensors
 from planetoid.multi_label import SetSample

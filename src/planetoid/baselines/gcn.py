@@ -14,7 +14,9 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
-from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.data.types import Probabilities
+from planetoid.estimator.classifier import GraphClassifier
+from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, by_label_gradient
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real

@@ -14,10 +14,12 @@ from scipy.special import expit
 from planetoid.calibration import Sample, graph_uniform
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
+from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.shards import ColumnShard, column_shard
-from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.estimator.classifier import GraphClassifier
+from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Question, by_predictions_of_neighbours
 from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real

@@ -13,8 +13,9 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
+from planetoid.data.types import Probabilities
 from planetoid.errors import PlanetoidWarning, warn
-from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import BY_WEIGHT, LOG_ODDS, Answer, Contributions, Question, entries_of
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real

@@ -12,7 +12,7 @@ from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_weights, reached
 from planetoid.data.dataset import Dataset
-from planetoid.estimator import Probabilities
+from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
 from planetoid.multi_label import SetSample, class_logits

@@ -10,7 +10,7 @@ from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, class_mass_weights, filled
 from planetoid.data.dataset import Dataset
-from planetoid.estimator import Probabilities
+from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import Constraints, Real
 from planetoid.search_space import Categorical, SearchSpace

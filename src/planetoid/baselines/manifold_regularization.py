@@ -8,31 +8,26 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from planetoid.baselines.reference import reference_sample
 from planetoid.baselines.rkhs import LandmarkMap, Penalty, fit_rls, fit_svm
-from planetoid.calibration import Sample
+from planetoid.baselines.smooth_classifier import SmoothNetworkClassifier
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.data.types import Probabilities
 from planetoid.explanation.contributions import Answer, Contributions, Question, linear_answer
 from planetoid.graph.adjacency import symmetric_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.callbacks import Record
-from planetoid.training.modules import load_module_tensors, module_tensors
 
 if TYPE_CHECKING:
-    from planetoid.baselines.smooth_network import SmoothNetwork
     from planetoid.export.operators import Operators, Value
-    from planetoid.training.batches import FeatureRows
 
 __all__ = ["ManifoldRegularization"]
 
 LABELLED_PER_STEP = 200  # of a network
 
 
-class ManifoldRegularization(InductiveClassifier):
+class ManifoldRegularization(SmoothNetworkClassifier):
     """A classifier on features whose scores differ little along edges.
 
     Besides the loss on labelled nodes and the norm of the function it minimises ``intrinsic`` times the mean, over the
@@ -132,8 +127,6 @@ class ManifoldRegularization(InductiveClassifier):
 
     coef_: npt.NDArray[np.float64]
     intercept_: npt.NDArray[np.float64]
-    network_: SmoothNetwork
-    history_: list[Record]
     _map: LandmarkMap | None
 
     def __init__(
@@ -180,7 +173,7 @@ class ManifoldRegularization(InductiveClassifier):
         assert data.X is not None
         self._forget()
         if self.kind == "network":
-            return self._fit_network(data, data.X)
+            return self._fit_network(data)
         X = self._scaled(data.X)
         self._map = LandmarkMap(X, self.gamma, self.n_landmarks, self._seed) if self.kernel == "rbf" else None
         features = self._mapped(X)
@@ -194,54 +187,23 @@ class ManifoldRegularization(InductiveClassifier):
         self.coef_, self.intercept_ = (fit_rls if self.kind == "rls" else fit_svm)(penalty, rows, targets)
         return self._probabilities(features)
 
-    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities)
-
     def _forget(self) -> None:
         """Remove what a former fit of another kind has left."""
         for name in ("coef_", "intercept_", "network_", "history_"):
             self.__dict__.pop(name, None)
 
-    def _fit_network(self, data: Dataset, X: Features) -> Probabilities:
-        from planetoid.baselines.smooth_network import SmoothTraining, predict, train
+    def _fit_network(self, data: Dataset) -> Probabilities:
+        from planetoid.baselines.smooth_network import predict
 
-        features = self._features(X)
-        self.network_ = self._new_network(data.n_classes, self._seed)
-        plan = SmoothTraining(
+        features = self._train(
+            data,
             penalty=1.0 if self.intrinsic is None else self.intrinsic,
             margin=0.0,
-            steps=self.steps,
             n_labelled=LABELLED_PER_STEP,
             n_pairs=self.edge_batch,
-            learning_rate=self.learning_rate,
             weight_decay=self.ambient,
-            seed=self._seed,
-            name=type(self).__name__,
-            verbose=self.verbose,
         )
-        self.history_ = train(self.network_, features, data, plan)
         return predict(self.network_, features)
-
-    def _new_network(self, n_classes: int, seed: int = 0) -> SmoothNetwork:
-        from planetoid.baselines.smooth_network import SmoothNetwork
-        from planetoid.training.randomness import StepRandom
-
-        return SmoothNetwork(
-            self.n_features_in_,
-            n_classes,
-            layers=self.layers,
-            width=self.width,
-            activation="relu",
-            dropout=0.0,
-            embedding="output",
-            dimension=0,
-            random=StepRandom(seed),
-        )
-
-    def _features(self, X: Features) -> FeatureRows:
-        from planetoid.training.batches import FeatureRows
-
-        return FeatureRows(scale_rows(X, self.row_normalize))
 
     def _explain(self, question: Question) -> Answer:
         if self.kind == "network" or self.kernel == "rbf":
@@ -249,38 +211,29 @@ class ManifoldRegularization(InductiveClassifier):
         return linear_answer(question, self._scaled(question.known_row()), self.coef_.T, self.intercept_, -1, 1)
 
     def _label_reasons(self, question: Question) -> list[Contributions]:
-        if self.kind != "network" or question.data is None:
-            return []
-        from planetoid.baselines.smooth_network import label_reasons
-
-        assert question.data.X is not None
-        labelled = self._features(question.data.X[question.data.labelled])
-        return [label_reasons(self.network_, labelled, self._features(question.known_row()), question)]
+        return super()._label_reasons(question) if self.kind == "network" else []
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.kind == "network":
-            from planetoid.baselines.smooth_network import predict
-
-            return predict(self.network_, self._features(X))
+            return super()._predict_rows(X)
         return self._probabilities(self._mapped(self._scaled(X)))
 
     def _write_scores(self, operators: Operators) -> Value:
-        rows = operators.rows(self.row_normalize)
         if self.kind == "network":
-            return self.network_.write_logits(operators, rows)
+            return super()._write_scores(operators)
+        rows = operators.rows(self.row_normalize)
         features = rows if self._map is None else self._map.write(operators, rows)
         scores = operators.linear(features, self.coef_, self.intercept_)
         return operators.both_signs(scores) if self.coef_.shape[1] == 1 else scores
 
     def _tensors(self) -> Tensors:
         if self.kind == "network":
-            return module_tensors(self.network_)
+            return super()._tensors()
         return {} if self._map is None else self._map.tensors()
 
     def _take_tensors(self, tensors: Tensors) -> None:
         if self.kind == "network":
-            self.network_ = self._new_network(len(self.classes_))
-            load_module_tensors(self.network_, tensors)
+            super()._take_tensors(tensors)
             return
         self._map = LandmarkMap.of(tensors, self.gamma) if self.kernel == "rbf" else None
 

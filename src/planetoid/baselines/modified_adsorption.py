@@ -13,7 +13,7 @@ from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, filled
 from planetoid.data.dataset import Dataset
-from planetoid.estimator import Probabilities
+from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
 from planetoid.parameters import Constraints, Real
 from planetoid.search_space import Float, SearchSpace

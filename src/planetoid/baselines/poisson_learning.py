@@ -12,8 +12,8 @@ from planetoid.baselines.label_equations import LabelEquations
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation
 from planetoid.data.dataset import Dataset
+from planetoid.data.types import Probabilities
 from planetoid.errors import ParameterError
-from planetoid.estimator import Probabilities
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.parameters import Check, Constraints, Real
 

@@ -17,7 +17,8 @@ from scipy.special import softmax
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
-from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.data.types import Probabilities
+from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import (
     LOG_ODDS,
     Answer,

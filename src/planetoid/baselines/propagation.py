@@ -12,8 +12,9 @@ from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
+from planetoid.data.types import Probabilities
 from planetoid.errors import PlanetoidWarning, warn
-from planetoid.estimator import GraphClassifier, Probabilities
+from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import Answer, Question
 from planetoid.explanation.memory import remember
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real

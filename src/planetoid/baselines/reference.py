@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, log_probabilities, predicted_prior
 from planetoid.data.dataset import Dataset
-from planetoid.estimator import Probabilities
+from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import labels_to_leave_out

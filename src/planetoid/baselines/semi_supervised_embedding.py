@@ -7,28 +7,21 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.baselines.reference import reference_sample
-from planetoid.calibration import Sample
-from planetoid.data.dataset import Dataset, Features
-from planetoid.data.scaling import scale_rows
+from planetoid.baselines.smooth_classifier import SmoothNetworkClassifier
+from planetoid.data.dataset import Dataset
+from planetoid.data.types import Probabilities
 from planetoid.errors import ParameterError
-from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
-from planetoid.explanation.contributions import Contributions, Question
-from planetoid.io.model_files import Tensors
+from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
-from planetoid.training.callbacks import Record
-from planetoid.training.modules import load_module_tensors, module_tensors
 
 if TYPE_CHECKING:
-    from planetoid.baselines.smooth_network import SmoothNetwork
-    from planetoid.export.operators import Operators, Value
-    from planetoid.training.batches import FeatureRows
+    pass
 
 __all__ = ["SemiSupervisedEmbedding"]
 
 
-class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
+class SemiSupervisedEmbedding(EmbeddingMixin, SmoothNetworkClassifier):
     """A network one of whose layers embeds neighbours close to each other.
 
     Besides the loss on labelled nodes it minimises ``lambda_`` times the mean of ``|g(x_i) - g(x_j)|^2`` over pairs of
@@ -122,8 +115,6 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
     }
 
     embedding_: npt.NDArray[np.float32]
-    history_: list[Record]
-    network_: SmoothNetwork
 
     def __init__(
         self,
@@ -169,77 +160,21 @@ class SemiSupervisedEmbedding(EmbeddingMixin, InductiveClassifier):
             )
 
     def _fit(self, data: Dataset) -> Probabilities:
-        from planetoid.baselines.smooth_network import SmoothTraining, embed, predict, train
+        from planetoid.baselines.smooth_network import embed, predict
 
-        assert data.X is not None
-        features = self._features(data.X)
-        self.network_ = self._new_network(data.n_classes, self._seed)
-        plan = SmoothTraining(
+        features = self._train(
+            data,
             penalty=self.lambda_,
             margin=self.margin,
-            steps=self.steps,
             n_labelled=self.batch_size,
             n_pairs=self.batch_size,
-            learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
-            seed=self._seed,
-            name=type(self).__name__,
-            verbose=self.verbose,
         )
-        self.history_ = train(self.network_, features, data, plan)
         self.embedding_ = embed(self.network_, features)
         return predict(self.network_, features)
-
-    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities)
-
-    def _label_reasons(self, question: Question) -> list[Contributions]:
-        if question.data is None:
-            return []
-        from planetoid.baselines.smooth_network import label_reasons
-
-        assert question.data.X is not None
-        labelled = self._features(question.data.X[question.data.labelled])
-        return [label_reasons(self.network_, labelled, self._features(question.known_row()), question)]
-
-    def _predict_rows(self, X: Features) -> Probabilities:
-        from planetoid.baselines.smooth_network import predict
-
-        return predict(self.network_, self._features(X))
 
     def _embed_new(self, X: object) -> npt.NDArray[np.float32]:
         """Return g(x) of new rows."""
         from planetoid.baselines.smooth_network import embed
 
         return embed(self.network_, self._features(self._check_new(X)))
-
-    def _features(self, X: Features) -> FeatureRows:
-        from planetoid.training.batches import FeatureRows
-
-        return FeatureRows(scale_rows(X, self.row_normalize))
-
-    def _new_network(self, n_classes: int, seed: int = 0) -> SmoothNetwork:
-        from planetoid.baselines.smooth_network import SmoothNetwork
-        from planetoid.training.randomness import StepRandom
-
-        return SmoothNetwork(
-            self.n_features_in_,
-            n_classes,
-            layers=self.layers,
-            width=self.width,
-            activation="relu",
-            dropout=self.dropout,
-            embedding=self.embedding,
-            dimension=self.dimension,
-            random=StepRandom(seed),
-        )
-
-    def _write_scores(self, operators: Operators) -> Value:
-        return self.network_.write_logits(operators, operators.rows(self.row_normalize))
-
-    def _tensors(self) -> Tensors:
-        return module_tensors(self.network_)
-
-    def _take_tensors(self, tensors: Tensors) -> None:
-        self.network_ = self._new_network(len(self.classes_))
-        load_module_tensors(self.network_, tensors)

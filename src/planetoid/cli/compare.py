@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
-from planetoid.cli.engines import tasks_on, uses_dask
+from planetoid.cli.engines import uses_dask
 from planetoid.cli.evaluate import (
-    HoldOut,
-    Journal,
-    PerClass,
-    Splits,
-    TrainShare,
     how_measured,
     percent,
-    resumes,
     summary,
     warnings_by_method,
     with_interval,
@@ -27,13 +21,18 @@ from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import (
     AsJson,
     Engine,
+    HoldOut,
+    Journal,
     Methods,
     NewNodes,
+    PerClass,
     Processes,
     Quiet,
     Scheduler,
     Seed,
     Settings,
+    Splits,
+    TrainShare,
     takes_data,
 )
 from planetoid.cli.outputs import check_writable
@@ -82,10 +81,9 @@ def compare(
       [bold]planetoid compare --edges e.csv --labels l.csv --splits 3 --jobs 2 --json[/bold]
       [bold]planetoid compare --edges e.csv --labels l.csv --splits 20 --journal runs.log[/bold]
     """
-    from planetoid.cli.measurement import measure, n_processes, split_protocol
+    from planetoid.cli.measurement import measure_with_progress, split_protocol
     from planetoid.cli.method_choice import parse_methods, suitable_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
-    from planetoid.utils.progress import progress
 
     options.require(labels=True)
     uses_dask(engine, scheduler)
@@ -109,19 +107,13 @@ def compare(
     )
     print_message(f"comparing {', '.join(methods)} on {pluralize(splits, 'split')}", quiet=quiet)
     finished: list[Outcome] = []
-    n_tasks = len(methods) * splits
     seeds = range(seed, seed + splits)
-
-    def collect(outcome: Outcome) -> None:
-        finished.append(outcome)
-        advance(1, f"{outcome.method}, split {outcome.seed}")
-
     try:
-        jobs = n_processes(jobs, n_tasks)
-        with tasks_on(engine, scheduler, jobs), progress("", n_tasks, verbose=not quiet) as advance:
-            measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
+        measure_with_progress(
+            methods, data, protocol, seeds, parameters, finished.append,
+            jobs=jobs, engine=engine, scheduler=scheduler, journal=journal, quiet=quiet,
+        )  # fmt: skip
     except KeyboardInterrupt:
-        print_message(resumes(journal), quiet=quiet or journal is None)
         _show(finished, excluded, protocol, warned, as_json)
         raise
     if _show(finished, excluded, protocol, warned, as_json) == 0:

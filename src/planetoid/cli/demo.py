@@ -102,7 +102,7 @@ def flat_embedding(run: Run) -> FlatMap | None:
     import numpy as np
 
     from planetoid.cli.demo_picture import FlatMap
-    from planetoid.estimator import EmbeddingMixin
+    from planetoid.estimator.embedding import EmbeddingMixin
     from planetoid.utils.tsne import tsne_map
 
     rows = np.concatenate([run.split.train, run.split.test])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from planetoid.cli.new_rows import NewNodes
-    from planetoid.estimator import EmbeddingMixin
+    from planetoid.estimator.embedding import EmbeddingMixin
     from planetoid.ids import NodeIds
     from planetoid.persistence import SavedModel
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -11,9 +10,24 @@ import typer
 from planetoid.cli.console import plain_table, print_json, print_lines, print_message, print_table
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
-from planetoid.cli.engines import tasks_on, uses_dask
+from planetoid.cli.engines import uses_dask
 from planetoid.cli.evaluate_sets import show_sets
-from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
+from planetoid.cli.options import (
+    AsJson,
+    Engine,
+    HoldOut,
+    Journal,
+    NewNodes,
+    PerClass,
+    Processes,
+    Quiet,
+    Scheduler,
+    Seed,
+    Settings,
+    Splits,
+    TrainShare,
+    takes_data,
+)
 from planetoid.cli.outputs import check_writable
 from planetoid.errors import DataError, ParameterError
 from planetoid.utils.text import pluralize
@@ -25,37 +39,10 @@ if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
     from planetoid.evaluation import Protocol
 
-__all__ = ["HoldOut", "Journal", "PerClass", "Splits", "TrainShare", "evaluate"]
+__all__ = ["evaluate"]
 
 WIDEST_MATRIX = 12  # classes up to which the whole confusion matrix is shown
 BALANCED = 1.25  # ratio of the largest to the smallest number of labels per class
-
-Splits = Annotated[
-    int, typer.Option(min=1, help="Number of splits, the same for all methods; 5 folds test every label once.")
-]
-TrainShare = Annotated[
-    float | None,
-    typer.Option(
-        help="Draw random splits, with this share of the labels per class to train on, instead of folds.",
-        show_default=False,
-    ),
-]
-PerClass = Annotated[
-    int | None, typer.Option(min=1, help="Labels per class to train on, instead of a share.", show_default=False)
-]
-HoldOut = Annotated[
-    float | None,
-    typer.Option(help="Share of all labels to hold out for early stopping; not tested on.", show_default=False),
-]
-
-Journal = Annotated[
-    Path | None,
-    typer.Option(
-        help="File that records every finished run; the same command, also with more methods or splits, resumes.",
-        show_default=False,
-        metavar="FILE",
-    ),
-]
 
 
 @takes_data(validation=False)
@@ -97,10 +84,9 @@ def evaluate(
       [bold]planetoid evaluate --edges e.csv --labels l.csv --per-class 20 --json[/bold]
       [bold]planetoid evaluate --edges e.csv --labels l.csv --splits 50 --journal runs.log[/bold]
     """
-    from planetoid.cli.measurement import measure, n_processes, split_protocol
+    from planetoid.cli.measurement import measure_with_progress, split_protocol
     from planetoid.cli.method_choice import choose_method, parse_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
-    from planetoid.utils.progress import progress
 
     options.require(labels=True)
     uses_dask(engine, scheduler)
@@ -122,27 +108,21 @@ def evaluate(
     )
     finished: list[Outcome] = []
     seeds = range(seed, seed + splits)
-    jobs = n_processes(jobs, len(methods) * splits)
 
     def collect(outcome: Outcome) -> None:
         if outcome.error is not None:
             raise DataError(f"{outcome.method} failed on split {outcome.seed}: {outcome.error}")
         finished.append(outcome)
-        advance(1, f"{outcome.method}, split {outcome.seed}")
 
     try:
-        with tasks_on(engine, scheduler, jobs), progress("", len(methods) * splits, verbose=not quiet) as advance:
-            measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
+        measure_with_progress(
+            methods, data, protocol, seeds, parameters, collect,
+            jobs=jobs, engine=engine, scheduler=scheduler, journal=journal, quiet=quiet,
+        )  # fmt: skip
     except KeyboardInterrupt:
-        print_message(resumes(journal), quiet=quiet or journal is None)
         _show(finished, data, protocol, warned, as_json)
         raise
     _show(finished, data, protocol, warned, as_json)
-
-
-def resumes(journal: Path | None) -> str:
-    """Say after an interruption what is kept."""
-    return f"Finished runs are in {journal}: the same command continues from there."
 
 
 def summary(outcomes: list[Outcome]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["fit"]
 

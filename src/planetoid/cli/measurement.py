@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.cli.console import print_message
+from planetoid.cli.engines import tasks_on
 from planetoid.cli.outcomes import Outcome, open_outcomes
 from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
@@ -17,10 +19,14 @@ from planetoid.evaluation import Protocol, run_once
 from planetoid.evaluation.comparison import LabelScores, score_labels
 from planetoid.evaluation.metrics import CalibrationBin, calibration_bins
 from planetoid.evaluation.workers import each
+from planetoid.utils.progress import progress
 from planetoid.utils.text import pluralize
 from planetoid.utils.threads import available_cores
 
-__all__ = ["Outcome", "calibration", "confusion_matrix", "label_scores", "measure", "n_processes", "split_protocol"]
+__all__ = [
+    "Outcome", "calibration", "confusion_matrix", "label_scores", "measure", "measure_with_progress", "n_processes",
+    "split_protocol",
+]  # fmt: skip
 
 N_FOLDS = 5  # train on 80 % of the labels, close to what a model has that is fitted on all of them
 TRAIN_SHARE = 0.8  # where labels are held out for early stopping besides
@@ -109,6 +115,37 @@ def measure(
                 finished.add(outcome, task.parameters)
             on_outcome(outcome)
         next(answers, None)  # ends the processes
+
+
+def measure_with_progress(
+    methods: Sequence[str],
+    data: Dataset,
+    protocol: Protocol,
+    seeds: Sequence[int],
+    parameters: Mapping[str, Mapping[str, object]],
+    on_outcome: Callable[[Outcome], None],
+    *,
+    jobs: int,
+    engine: str | None,
+    scheduler: str | None,
+    journal: Path | None,
+    quiet: bool,
+) -> None:
+    """Take :func:`measure` to where the options of a command say; after an interruption, say what is kept."""
+    n_tasks = len(methods) * len(seeds)
+    jobs = n_processes(jobs, n_tasks)
+
+    def collect(outcome: Outcome) -> None:
+        on_outcome(outcome)
+        advance(1, f"{outcome.method}, split {outcome.seed}")
+
+    try:
+        with tasks_on(engine, scheduler, jobs), progress("", n_tasks, verbose=not quiet) as advance:
+            measure(methods, data, protocol, seeds, parameters, jobs, collect, journal)
+    except KeyboardInterrupt:
+        if journal is not None:
+            print_message(f"Finished runs are in {journal}: the same command continues from there.", quiet=quiet)
+        raise
 
 
 def attempt(task: Task) -> Outcome:

@@ -18,18 +18,23 @@ __all__ = [
     "Engine",
     "FeaturesFormat",
     "Force",
+    "HoldOut",
     "IdColumn",
     "Ids",
+    "Journal",
     "Methods",
     "Model",
     "NewFeatures",
     "NewNodeTable",
     "NewNodes",
+    "PerClass",
     "Processes",
     "Quiet",
     "Scheduler",
     "Seed",
     "Settings",
+    "Splits",
+    "TrainShare",
     "data_options",
     "takes_data",
 ]
@@ -150,6 +155,34 @@ Settings = Annotated[
         "--set",
         help="Parameter of the method, for example training.steps=500; may be repeated.",
         metavar="KEY=VALUE",
+    ),
+]
+
+# Of commands that measure on repeated splits.
+Splits = Annotated[
+    int, typer.Option(min=1, help="Number of splits, the same for all methods; 5 folds test every label once.")
+]
+TrainShare = Annotated[
+    float | None,
+    typer.Option(
+        help="Draw random splits, with this share of the labels per class to train on, instead of folds.",
+        show_default=False,
+    ),
+]
+PerClass = Annotated[
+    int | None, typer.Option(min=1, help="Labels per class to train on, instead of a share.", show_default=False)
+]
+HoldOut = Annotated[
+    float | None,
+    typer.Option(help="Share of all labels to hold out for early stopping; not tested on.", show_default=False),
+]
+
+Journal = Annotated[
+    Path | None,
+    typer.Option(
+        help="File that records every finished run; the same command, also with more methods or splits, resumes.",
+        show_default=False,
+        metavar="FILE",
     ),
 ]
 

@@ -17,7 +17,7 @@ from planetoid.registry import METHODS
 
 if TYPE_CHECKING:
     from planetoid.engine.shards import Exchange
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["add_checkpoint", "check_processes", "start_processes", "together"]
 

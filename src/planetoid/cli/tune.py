@@ -12,9 +12,21 @@ from planetoid.cli.console import plain_table, print_json, print_lines, print_me
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import tasks_on, uses_dask
-from planetoid.cli.evaluate import HoldOut, PerClass, TrainShare
 from planetoid.cli.evaluate_sets import refuse_sets
-from planetoid.cli.options import AsJson, Engine, NewNodes, Processes, Quiet, Scheduler, Seed, Settings, takes_data
+from planetoid.cli.options import (
+    AsJson,
+    Engine,
+    HoldOut,
+    NewNodes,
+    PerClass,
+    Processes,
+    Quiet,
+    Scheduler,
+    Seed,
+    Settings,
+    TrainShare,
+    takes_data,
+)
 from planetoid.cli.outputs import check_writable
 from planetoid.utils.text import pluralize
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from planetoid.data.agreement import known_label_sets, without_labelled
+from planetoid.data.drawing import draw_split
 from planetoid.data.sources import SourceFile
-from planetoid.data.splits import Split, fold_split, multi_label_split, planetoid_split, rate_split
-from planetoid.errors import DataError, ParameterError, PlanetoidWarning, warn
+from planetoid.data.splits import Split, rate_split
+from planetoid.errors import DataError, ParameterError
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.labels import as_classes, as_objects, mask_labels
-from planetoid.parameters import Integer, Real, check_parameters
-from planetoid.utils.text import pluralize
+from planetoid.parameters import Real, check_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,47 +114,9 @@ class Dataset:
             if n and (codes.min() < -1 or codes.max() >= self.n_classes):
                 raise DataError(f"{self.name}: a label code is outside -1..{self.n_classes - 1}")
         if self.validation is not None:
-            object.__setattr__(self, "validation", self._disjoint(self.validation))
+            object.__setattr__(self, "validation", without_labelled(self.validation, self))
         if self.Y is not None:
-            object.__setattr__(self, "Y", self._known_labels(self.Y))
-
-    def _known_labels(self, given: sparse.csr_array) -> sparse.csr_array:
-        """Return the labels of training and validation nodes, without those of all others."""
-        known = self.y >= 0 if self.validation is None else (self.y >= 0) | (self.validation >= 0)
-        if given.shape != (self.n_nodes, self.n_classes) or (np.diff(given.indptr)[known] == 0).any():
-            raise DataError(f"{self.name}: Y does not have a row for each node, with some label where y has one")
-        return mask_labels(given, known).astype(bool)
-
-    def _disjoint(self, validation: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
-        """Return the validation labels without those of labelled nodes, ``None`` if none is left."""
-        both = (validation >= 0) & (self.y >= 0)
-        if not both.any():
-            return validation
-        file = self.source("validation")
-        path = None if file is None else file.path
-        different = np.flatnonzero(both & (validation != self.y))
-        if len(different):
-            row = int(different[0])
-            label, other = self.classes[[validation[row], self.y[row]]].tolist()
-            raise DataError(
-                f"the validation label is {label!r}, but the label is {other!r}",
-                node=self.ids[row],
-                path=path,
-                hint="remove one of them: a label is either for training or for validation",
-            )
-        warn(
-            PlanetoidWarning(
-                f"{pluralize(int(both.sum()), 'validation label is', 'validation labels are')} of labelled nodes and "
-                "ignored",
-                path=path,
-                hint="a label is either for training or for validation",
-            )
-        )
-        if both.sum() == (validation >= 0).sum():
-            return None
-        rest = np.where(both, np.int32(-1), validation)
-        rest.flags.writeable = False
-        return rest
+            object.__setattr__(self, "Y", known_label_sets(self.Y, self))
 
     # ---- contents -------------------------------------------------------------
 
@@ -281,37 +244,9 @@ class Dataset:
         n_folds : int
             For ``"folds"``.
         """
-        if kind == "public":
-            if self.public is None:
-                raise ParameterError(
-                    f"{self.name} has no public split", hint="use split('random', seed=0)", parameter="kind"
-                )
-            return self.public
-        if self.Y is not None and kind in ("random", "rate"):
-            return self._multi_label_split(kind, seed, rate, per_class, n_val, n_test)
-        if kind == "random":
-            val, test = 500 if n_val is None else n_val, 1000 if n_test is None else n_test
-            return planetoid_split(self.y, per_class, val, test, seed)
-        if kind == "rate":
-            if rate is None:
-                raise ParameterError(
-                    "split('rate') requires rate, the share of each class that is labelled", parameter="rate"
-                )
-            return rate_split(self.y, rate, n_val or 0, n_test, seed)
-        if kind == "folds":
-            check_parameters("split", {"n_folds": n_folds}, {"n_folds": Integer(2)})
-            return fold_split(self.y, n_folds, fold=seed % n_folds, seed=seed // n_folds)
-        raise ParameterError(f"kind must be 'public', 'random', 'rate' or 'folds', got {kind!r}", parameter="kind")
-
-    def _multi_label_split(
-        self, kind: str, seed: int, rate: float | None, per_class: int, n_val: int | None, n_test: int | None
-    ) -> Split:
-        assert self.Y is not None
-        if kind == "random":
-            return multi_label_split(
-                self.Y, per_class=per_class, n_val=500 if n_val is None else n_val, n_test=n_test or 1000, seed=seed
-            )
-        return multi_label_split(self.Y, rate=rate, n_val=n_val or 0, n_test=n_test, seed=seed)
+        return draw_split(
+            self, kind, seed=seed, rate=rate, per_class=per_class, n_val=n_val, n_test=n_test, n_folds=n_folds
+        )
 
     def hold_out(self, share: float, seed: int = 0) -> Self:
         """Return the data with a share of each class's labels moved from ``y`` to ``validation``.

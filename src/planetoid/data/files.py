@@ -119,9 +119,9 @@ class DatasetFiles:
     def read_features(self) -> FeatureBlocks:
         """Return the features in file order."""
         from planetoid.io import read_feature_blocks
+        from planetoid.io.feature_reader import FeatureOptions
 
-        return read_feature_blocks(
-            self.sources["features"],
+        options = FeatureOptions(
             id_column=self._id_column_of("features"),
             names=self._feature_names(),
             header=self._has_header("features"),
@@ -129,6 +129,7 @@ class DatasetFiles:
             query=self._query_of("features"),
             format=self.features_format,
         )
+        return read_feature_blocks(self.sources["features"], options)
 
     def read_nodes(self) -> NodeTable:
         """Return the node table with its ids, and its other columns as they are."""
@@ -145,35 +146,27 @@ class DatasetFiles:
 
     def read_labels(self, role: str, graph: Graph) -> npt.NDArray[np.object_]:
         """Return the label of each node of the graph, or a list of them, ``None`` for unlabelled nodes."""
-        from planetoid.io import read_label_sets, read_labels
-
-        if self.has_sets:
-            source = self.sources[role]
-            return read_label_sets(source, graph, label_separator=self.label_separator, **self._label_options(role))
-        return read_labels(self.sources[role], graph, **self._label_options(role))
+        return self._aligned_labels(self.sources[role], graph, self._label_options(role))
 
     def read_labels_of_nodes(self, nodes: NodeTable, graph: Graph) -> npt.NDArray[np.object_] | None:
         """Return the labels in the node table, ``None`` if it has no column of labels."""
-        from planetoid.io import read_label_sets, read_labels
-
         if nodes.label_column is None:
             return None
-        if self.has_sets:
-            return read_label_sets(
-                nodes.table,
-                graph,
-                label_separator=self.label_separator,
-                id_column=nodes.id_column,
-                label_column=nodes.label_column,
-                unlabelled=self.unlabelled,
-            )
-        return read_labels(
-            nodes.table,
-            graph,
+        options = LabelOptions(
             id_column=nodes.id_column,
             label_column=nodes.label_column,
+            header=None,
+            query=None,
             unlabelled=self.unlabelled,
         )
+        return self._aligned_labels(nodes.table, graph, options)
+
+    def _aligned_labels(self, source: TableSource, graph: Graph, options: LabelOptions) -> npt.NDArray[np.object_]:
+        from planetoid.io import read_label_sets, read_labels
+
+        if self.has_sets:
+            return read_label_sets(source, graph, label_separator=self.label_separator, **options)
+        return read_labels(source, graph, **options)
 
     def errors(self) -> list[PlanetoidError]:
         """Read every source on its own, and return what is wrong with each."""

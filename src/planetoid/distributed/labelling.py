@@ -16,7 +16,7 @@ from planetoid.utils.hashing import sha256_of_file
 if TYPE_CHECKING:
     import pandas as pd
 
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["Labeller", "loaded_model"]
 

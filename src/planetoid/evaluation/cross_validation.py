@@ -16,7 +16,7 @@ from planetoid.labels import mask_labels
 from planetoid.utils.progress import progress
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["HeldOut", "cross_validate"]
 

@@ -16,7 +16,7 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.data.label_sets import LabelSets
 from planetoid.data.splits import Split
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.estimator import GraphClassifier
+from planetoid.estimator.classifier import GraphClassifier
 from planetoid.evaluation.metrics import accuracy, expected_calibration_error, macro_f1, multi_label_f1
 from planetoid.evaluation.results import Result
 from planetoid.evaluation.workers import each

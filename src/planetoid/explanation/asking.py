@@ -17,7 +17,7 @@ from planetoid.parameters import Integer, check_parameters
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
     from planetoid.data.types import FeaturesLike
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["ask"]
 

@@ -17,7 +17,8 @@ from planetoid.utils.versions import package_versions
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
 
-    from planetoid.estimator import GraphClassifier, InductiveClassifier
+    from planetoid.estimator.classifier import GraphClassifier
+    from planetoid.estimator.inductive import InductiveClassifier
 
 __all__ = ["to_onnx"]
 
@@ -80,7 +81,7 @@ def _serialized(model: GraphClassifier, tokens: bool) -> bytes:
 
 
 def _checked(model: GraphClassifier) -> InductiveClassifier:
-    from planetoid.estimator import InductiveClassifier
+    from planetoid.estimator.inductive import InductiveClassifier
 
     if not isinstance(model, InductiveClassifier):
         raise NotInductiveError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -126,16 +126,8 @@ class TableFeatures(FeatureReader):
     def position(self, row: int) -> str:
         return self.table.position(row)
 
-    def error(
-        self,
-        message: str,
-        row: int,
-        *,
-        column: str | int | None = None,
-        ids: Sequence[Hashable] = (),
-        hint: str | None = None,
-    ) -> DataError:
-        return self.table.error(message, row, column=column, ids=ids, hint=hint)
+    def origin(self, row: int) -> tuple[Records, int]:
+        return self.table.origin(row)
 
     def _check_numeric(self) -> None:
         for column in self._columns:

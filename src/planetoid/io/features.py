@@ -79,40 +79,17 @@ def read_features(
     -------
     FeatureTable
     """
-    blocks = read_feature_blocks(
-        path,
-        id_column=id_column,
-        names=names,
-        ignore=ignore,
-        n_features=n_features,
-        header=header,
-        separator=separator,
-        decimal=decimal,
-        query=query,
-        format=format,
-    )
+    options = FeatureOptions(id_column, names, ignore, n_features, header, separator, decimal, query, format)
+    blocks = read_feature_blocks(path, options)
     return (blocks.table() if graph is None else blocks.aligned(graph_ids(graph))).as_dense()
 
 
-def read_feature_blocks(
-    path: TableSource,
-    *,
-    id_column: str | int | None = None,
-    names: Sequence[str | int] | None = None,
-    ignore: Sequence[str | int] | None = None,
-    n_features: int | None = None,
-    header: bool | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    query: str | None = None,
-    format: str | None = None,  # noqa: A002
-) -> FeatureBlocks:
+def read_feature_blocks(path: TableSource, options: FeatureOptions = FeatureOptions()) -> FeatureBlocks:
     """Read the features of nodes before it is known which nodes there are.
 
-    Takes the parameters of :func:`read_features`. The result has the ids of the file, and is aligned with the nodes
-    later without a second copy of the features.
+    The options are the parameters of :func:`read_features`. The result has the ids of the file, and is aligned with
+    the nodes later without a second copy of the features.
     """
-    options = FeatureOptions(id_column, names, ignore, n_features, header, separator, decimal, query, format)
     return FeatureBlocks.read(open_features(path, options))
 
 

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from planetoid.errors import DataError, ParameterError
-from planetoid.io.encode import int64_or_string, integers_if_canonical
-from planetoid.io.labels import open_labels, parse_labels
-from planetoid.io.matching import graph_ids, handle_unknown, rows_of
+from planetoid.io.label_cells import LabelCells, open_labels
+from planetoid.io.matching import graph_ids
 
 if TYPE_CHECKING:
     from planetoid.ids import NodeIds
@@ -99,21 +97,17 @@ def read_label_sets(
         raise ParameterError("label_separator must not be empty", parameter="label_separator")
     ids = None if graph is None else graph_ids(graph)
     read = open_labels(path, id_column, label_column, header, separator, query)
-    nodes, cells = read.nodes, read.cells
     if label_separator is not None:
-        nodes, cells = _split(nodes, cells, label_separator)
-    labels = parse_labels(read.table, read.columns.label, cells, unlabelled)
+        read = _split(read, label_separator)
+    labels = read.labels(unlabelled)
     if ids is None:
-        names = integers_if_canonical(nodes) if read.table.is_text else int64_or_string(nodes)
         found: dict[Hashable, list[Hashable]] = {}
-        for node, label in zip(names.to_pylist(), labels.to_pylist(), strict=True):
+        for node, label in zip(read.ids().to_pylist(), labels.to_pylist(), strict=True):
             if label is not None:
                 _add(found.setdefault(node, []), label)
         return found
-    rows = rows_of(ids, nodes, read.table)
-    handle_unknown(read.table.path, rows, nodes, ids, "labels")
     result = np.full(len(ids), None, dtype=object)
-    for row, label in zip(rows.tolist(), labels.to_pylist(), strict=True):
+    for row, label in zip(read.rows(ids).tolist(), labels.to_pylist(), strict=True):
         if row >= 0 and label is not None:
             result[row] = [] if result[row] is None else result[row]
             _add(result[row], label)
@@ -125,11 +119,12 @@ def _add(labels: list[Any], label: Hashable) -> None:
         labels.append(label)
 
 
-def _split(nodes: pa.Array, cells: pa.Array, separator: str) -> tuple[pa.Array, pa.Array]:
-    """Return a node and a cell for each label in a cell."""
-    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+def _split(read: LabelCells, separator: str) -> LabelCells:
+    """Return a record for each label in a cell."""
+    if not read.are_text:
         raise DataError(
             f"the labels are not text, so that {separator!r} cannot separate them", parameter="label_separator"
         )
-    lists = pc.split_pattern(cells, separator)
-    return nodes.take(pc.list_parent_indices(lists)), pc.utf8_trim_whitespace(pc.list_flatten(lists))
+    lists = pc.split_pattern(read.cells, separator)
+    nodes = read.nodes.take(pc.list_parent_indices(lists))
+    return read._replace(nodes=nodes, cells=pc.utf8_trim_whitespace(pc.list_flatten(lists)))

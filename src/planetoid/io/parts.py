@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from planetoid.errors import DataError
-from planetoid.io.table import Batch, Table
+from planetoid.io.table import Batch, Records, Table
 
 __all__ = ["PartsTable"]
 
@@ -61,17 +61,9 @@ class PartsTable(Table):
         part, own = self._part(row)
         return f"{part.position(own)} of {part.path}"
 
-    def error(
-        self,
-        message: str,
-        row: int,
-        *,
-        column: str | int | None = None,
-        ids: Sequence[Hashable] = (),
-        hint: str | None = None,
-    ) -> DataError:
+    def origin(self, row: int) -> tuple[Records, int]:
         part, own = self._part(row)
-        return part.error(message, own, column=column, ids=ids, hint=hint)
+        return part.origin(own)
 
     def _part(self, row: int) -> tuple[Table, int]:
         number = max(k for k, start in enumerate(self._starts) if start <= row)

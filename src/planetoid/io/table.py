@@ -64,6 +64,10 @@ class Records:
         line = self.line(row)
         return f"row {row}" if line is None else f"line {line}"
 
+    def origin(self, row: int) -> tuple[Records, int]:
+        """Return the records that one was read from, if these are made of others, and its row there."""
+        return self, row
+
     def error(
         self,
         message: str,
@@ -74,12 +78,13 @@ class Records:
         hint: str | None = None,
     ) -> DataError:
         """Return a ``DataError`` about one record; ``ids`` are that of its node, or those of both ends of its edge."""
-        line = self.line(row)
+        records, own = self.origin(row)
+        line = records.line(own)
         return DataError(
             message,
-            path=self.path,
+            path=records.path,
             line=line,
-            row=row if line is None else None,
+            row=own if line is None else None,
             column=column,
             node=ids[0] if len(ids) == 1 else None,
             edge=(ids[0], ids[1]) if len(ids) == 2 else None,

@@ -11,9 +11,11 @@ import numpy.typing as npt
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
+from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import PlanetoidWarning, warn
-from planetoid.estimator import EmbeddingMixin, GraphClassifier, Probabilities
+from planetoid.estimator.classifier import GraphClassifier
+from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.labels import mask_labels
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace

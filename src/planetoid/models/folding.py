@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from planetoid.data.checks import align_features
 from planetoid.data.dataset import Features
+from planetoid.data.types import Probabilities
 from planetoid.errors import DataError, PlanetoidWarning, warn
-from planetoid.estimator import Probabilities
 from planetoid.graph import Graph
 from planetoid.training.modules import choose_device
 from planetoid.utils.seeds import new_seed

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
+from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import DataError, PlanetoidWarning, warn
-from planetoid.estimator import InductiveClassifier, Probabilities
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Contributions, Question, by_label_gradient
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase

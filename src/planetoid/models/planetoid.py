@@ -17,10 +17,11 @@ from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows, scale_rows
-from planetoid.data.types import FeaturesLike
+from planetoid.data.types import FeaturesLike, Probabilities
 from planetoid.engine.contexts import Contexts
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
-from planetoid.estimator import EmbeddingMixin, InductiveClassifier, Probabilities
+from planetoid.estimator.embedding import EmbeddingMixin
+from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Answer, Question
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency

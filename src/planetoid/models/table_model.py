@@ -9,9 +9,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.dataset import Dataset, Features
+from planetoid.data.types import Probabilities
 from planetoid.engine.shards import ColumnShard, column_shard
 from planetoid.errors import ParameterError
-from planetoid.estimator import Probabilities
 from planetoid.explanation.contributions import Answer, Question
 from planetoid.io.model_files import Tensors
 from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase

@@ -17,7 +17,7 @@ from planetoid.utils.intervals import wilson_interval
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
     from planetoid.persistence.record import FitRecord
 
 __all__ = ["CARD_NAME", "card_text", "own_notes", "write_card"]

@@ -16,7 +16,7 @@ from planetoid.registry import METHODS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
 
 __all__ = ["load", "restore"]
 

@@ -14,7 +14,7 @@ from planetoid.io.model_files import Document, Tensors, open_tensors, read_consi
 from planetoid.registry import CLASSES, MethodInfo
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
     from planetoid.ids import NodeIds
     from planetoid.io.tensor_files import TensorFile
     from planetoid.preparation import Preparation

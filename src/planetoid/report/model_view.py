@@ -12,7 +12,7 @@ import numpy.typing as npt
 from planetoid.parameters import Parameters
 
 if TYPE_CHECKING:
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
     from planetoid.ids import NodeIds
 
 __all__ = ["ModelView", "SavedArrays"]

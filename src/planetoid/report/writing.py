@@ -28,7 +28,7 @@ from planetoid.utils.versions import package_versions
 
 if TYPE_CHECKING:
     from planetoid.data.types import GraphLike
-    from planetoid.estimator import GraphClassifier
+    from planetoid.estimator.classifier import GraphClassifier
     from planetoid.evaluation.cross_validation import HeldOut
     from planetoid.persistence import FitRecord
     from planetoid.report.model_view import SavedArrays

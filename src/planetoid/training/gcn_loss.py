@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from planetoid.data.dataset import Dataset
 from planetoid.training.callbacks import Record
-from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
+from planetoid.training.loss import NetworkLoss
 from planetoid.training.optimizers import NamedOptimizer
 from planetoid.training.randomness import StepRandom
 
@@ -73,36 +73,25 @@ class GraphConvolution(torch.nn.Module):
         return hidden.numpy(), scores.numpy()
 
 
-class GraphConvolutionLoss(Loss):
+class GraphConvolutionLoss(NetworkLoss[GraphConvolution]):
     """The cross-entropy of all labelled nodes."""
 
     name = "loss"
 
     def __init__(self, network: GraphConvolution, data: Dataset, learning_rate: float, weight_decay: float) -> None:
-        self.network = network
+        first = NamedOptimizer("adam", ([network.first], learning_rate), weight_decay=weight_decay)
+        super().__init__(network, [first, NamedOptimizer("adam", ([network.second], learning_rate))])
         self.labelled = torch.from_numpy(data.labelled)
         self.codes = torch.from_numpy(data.y[data.labelled].astype(np.int64))
         rows, codes = data.validation_nodes
         self.rows, self.truth = torch.from_numpy(rows), torch.from_numpy(codes.astype(np.int64))
         self.has_validation = len(rows) > 0
-        self.optimizers = [
-            NamedOptimizer("adam", ([network.first], learning_rate), weight_decay=weight_decay),
-            NamedOptimizer("adam", ([network.second], learning_rate)),
-        ]
-
-    def zero_grad(self) -> None:
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
 
     def add_gradient(self, number: int, weight: float) -> float:
         _, scores = self.network(self.network.random.at(number + 1))
         loss = functional.cross_entropy(scores[self.labelled], self.codes)
         (loss * weight).backward()  # type: ignore[no-untyped-call]
         return float(loss.detach())
-
-    def apply(self) -> None:
-        for optimizer in self.optimizers:
-            optimizer.step()
 
     def evaluate(self) -> Record:
         if not self.has_validation:
@@ -113,14 +102,3 @@ class GraphConvolutionLoss(Loss):
             "val_accuracy": float((scores.argmax(dim=1) == self.truth).float().mean()),
             "val_loss": float(functional.cross_entropy(scores, self.truth)),
         }
-
-    def state(self) -> Tensors:
-        state = with_prefix("modules.", self.network.state_dict())
-        for number, optimizer in enumerate(self.optimizers):
-            state |= with_prefix(f"optimizer{number}.", optimizer.state())
-        return state
-
-    def restore(self, state: Tensors) -> None:
-        self.network.load_state_dict(without_prefix("modules.", state))
-        for number, optimizer in enumerate(self.optimizers):
-            optimizer.restore(without_prefix(f"optimizer{number}.", state))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from planetoid.training.callbacks import Record
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
     import torch
 
-__all__ = ["Loss", "Tensors", "copy_of", "with_prefix", "without_prefix"]
+    from planetoid.training.optimizers import Optimizer
+
+__all__ = ["Loss", "NetworkLoss", "Stateful", "Tensors", "copy_of", "with_prefix", "without_prefix"]
 
 Tensors: TypeAlias = "dict[str, torch.Tensor]"  # or NumPy arrays, of losses that do not use torch
 
@@ -78,6 +81,50 @@ class Loss(ABC):
     @abstractmethod
     def restore(self, state: Tensors) -> None:
         """Load tensors of :meth:`state`, in place."""
+
+
+class Stateful(Protocol):
+    """A torch module, or anything else that gives its tensors as one does."""
+
+    def state_dict(self) -> Tensors: ...
+
+    def load_state_dict(self, state_dict: Tensors) -> object: ...
+
+
+NetworkT = TypeVar("NetworkT", bound=Stateful)
+
+
+class NetworkLoss(Loss, Generic[NetworkT]):
+    """Base of losses that own a network, by all of whose optimizers a step is taken.
+
+    Parameters
+    ----------
+    network : torch module
+    optimizers : list of Optimizer
+        Of all parameters that the loss changes.
+    """
+
+    def __init__(self, network: NetworkT, optimizers: Sequence[Optimizer]) -> None:
+        self.network, self.optimizers = network, list(optimizers)
+
+    def zero_grad(self) -> None:
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+
+    def apply(self) -> None:
+        for optimizer in self.optimizers:
+            optimizer.step()
+
+    def state(self) -> Tensors:
+        state = with_prefix("modules.", self.network.state_dict())
+        for number, optimizer in enumerate(self.optimizers):
+            state |= with_prefix(f"optimizer{number}.", optimizer.state())
+        return state
+
+    def restore(self, state: Tensors) -> None:
+        self.network.load_state_dict(without_prefix("modules.", state))
+        for number, optimizer in enumerate(self.optimizers):
+            optimizer.restore(without_prefix(f"optimizer{number}.", state))
 
 
 def copy_of(value: torch.Tensor) -> torch.Tensor:

@@ -16,7 +16,7 @@ from planetoid.engine.shards import ColumnShard
 from planetoid.multi_label import evaluate_sets
 from planetoid.training.batches import Batch, FeatureRows
 from planetoid.training.callbacks import Record
-from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
+from planetoid.training.loss import NetworkLoss, Stateful, Tensors
 from planetoid.training.network import Head
 from planetoid.training.optimizers import Optimizer
 from planetoid.training.randomness import StepRandom
@@ -27,7 +27,7 @@ __all__ = ["Classifier", "EmbeddingTable", "ShardedEmbeddingTable", "SupervisedL
 Rows = npt.NDArray[np.int64]
 
 
-class Classifier(Protocol):
+class Classifier(Stateful, Protocol):
     """A torch module that predicts the class of nodes, given as row numbers and a batch of their features."""
 
     def loss(self, rows: Rows, x: Batch | None, y: torch.Tensor, random: StepRandom) -> torch.Tensor:
@@ -35,10 +35,6 @@ class Classifier(Protocol):
 
     def log_probabilities(self, rows: Rows, x: Batch | None) -> torch.Tensor:
         """Return log p(y) of each node, without dropout."""
-
-    def state_dict(self) -> Tensors: ...
-
-    def load_state_dict(self, state_dict: Tensors) -> object: ...
 
 
 class EmbeddingTable:
@@ -133,7 +129,7 @@ class _LabelledBatch(NamedTuple):
     y: torch.Tensor
 
 
-class SupervisedLoss(Loss):
+class SupervisedLoss(NetworkLoss[Classifier]):
     """L_s = -1/N1 sum log p(y_i | x_i, e_i) over batches of N1 labelled nodes.
 
     Parameters
@@ -166,7 +162,8 @@ class SupervisedLoss(Loss):
         rows: Rows | None = None,
         shuffle: bool = False,
     ) -> None:
-        self.features, self.classifier, self.optimizers, self.random = features, classifier, list(optimizers), random
+        super().__init__(classifier, optimizers)
+        self.features, self.random = features, random
         self.codes, self.label_sets = data.y, data.Y
         self.rows = data.labelled if rows is None else rows
         self.batch_size = min(batch_size, len(self.rows))
@@ -187,28 +184,20 @@ class SupervisedLoss(Loss):
             labels = self.label_sets[rows].toarray().astype(np.float32)
         return torch.from_numpy(labels).to(self.random.device)
 
-    def zero_grad(self) -> None:
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
-
     def add_gradient(self, number: int, weight: float) -> float:
         random = self.random.at(number + 1)
         batch = self._whole
         if batch is None:
             batch = self._batch(self.rows[random.permutation(len(self.rows), self.batch_size).cpu().numpy()])
-        loss = self.classifier.loss(batch.rows, batch.x, batch.y, random)
+        loss = self.network.loss(batch.rows, batch.x, batch.y, random)
         (loss * weight).backward()  # type: ignore[no-untyped-call]
         return float(loss.detach())
-
-    def apply(self) -> None:
-        for optimizer in self.optimizers:
-            optimizer.step()
 
     def validation_scores(self) -> torch.Tensor:
         """Return log p(y) of the validation nodes."""
         with torch.no_grad():
             rows = self.validation_rows
-            return self.classifier.log_probabilities(rows, None if self.features is None else self.features.batch(rows))
+            return self.network.log_probabilities(rows, None if self.features is None else self.features.batch(rows))
 
     def evaluate(self) -> Record:
         if not self.has_validation:
@@ -221,14 +210,3 @@ class SupervisedLoss(Loss):
             "val_accuracy": float((scores.argmax(dim=1) == truth).float().mean()),
             "val_loss": float(functional.nll_loss(scores, truth)),
         }
-
-    def state(self) -> Tensors:
-        state = with_prefix("modules.", self.classifier.state_dict())
-        for number, optimizer in enumerate(self.optimizers):
-            state |= with_prefix(f"optimizer{number}.", optimizer.state())
-        return state
-
-    def restore(self, state: Tensors) -> None:
-        self.classifier.load_state_dict(without_prefix("modules.", state))
-        for number, optimizer in enumerate(self.optimizers):
-            optimizer.restore(without_prefix(f"optimizer{number}.", state))

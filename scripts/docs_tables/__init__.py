@@ -1,0 +1,1 @@
+"""The tables in the documents, a module for each group; ``update_docs.py`` writes them."""

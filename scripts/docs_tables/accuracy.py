@@ -1,0 +1,137 @@
+"""How accurate the methods are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docs_tables.common import DATA_SETS, RESULTS, Tables, as_table, by_name, method_titles, read_json
+
+
+def baselines() -> str:
+    """Accuracy, seconds and memory of every method on the citation networks."""
+    found = read_json(RESULTS / "baselines.json")["methods"]
+    rows = [
+        [title, *(_cell(found[name].get(key)) for key in DATA_SETS)] for name, title in method_titles(found).items()
+    ]
+    return as_table(["method", *DATA_SETS.values()], rows)
+
+
+def _cell(entry: dict[str, Any] | None) -> str:
+    from planetoid.experiments.render import format_seconds
+
+    if entry is None:
+        return ""
+    spread = f" ± {entry['std']:.1f}" if entry["seeds"] > 1 else ""
+    return f"{entry['accuracy']:.1f}{spread} ({format_seconds(entry['seconds'])} s, {entry['peak_gb']:.2f} GB)"
+
+
+def few_labels() -> str:
+    """Accuracy with one, three and five labels per class."""
+    found = read_json(RESULTS / "few_labels.json")
+    counts = [str(count) for count in found["labels"]]
+    heads = ["method", *(f"{title}: {count}" for title in DATA_SETS.values() for count in counts)]
+    rows = [
+        [title, *(_mean_and_error(found["methods"][name], key, count) for key in DATA_SETS for count in counts)]
+        for name, title in method_titles(found["methods"]).items()
+    ]
+    left_out = "; ".join(f"`{name}` {why}" for name, why in found["left_out"].items())
+    return f"{as_table(heads, rows)}\n({found['splits']} splits. Left out: {left_out}.)\n"
+
+
+def _mean_and_error(entry: dict[str, Any], dataset: str, count: str) -> str:
+    cell = (entry.get(dataset) or {}).get(count)
+    return "" if cell is None else f"{cell['mean']:.1f} ± {cell['error']:.1f}"
+
+
+def label_more() -> str:
+    """Accuracy as labels are added, by how the nodes are chosen."""
+    found = read_json(RESULTS / "label_more.json")
+    rows = [
+        [row["method"], row["choice"], *(f"{m:.1f} ± {e:.1f}" for m, e in zip(row["mean"], row["error"], strict=True))]
+        for row in found["rows"]
+    ]
+    table = as_table(["method", "chosen", *(f"{count} labels" for count in found["labels"])], rows)
+    return f"{table}\n({found['splits']} splits.)\n"
+
+
+def multilabel() -> str:
+    """Micro and macro F1 of several labels per node, by the share of labelled nodes."""
+    found = read_json(RESULTS / "multilabel.json")
+    rates = [f"{rate:g}" for rate in found["rates"]]
+    rows = [
+        [name.replace("; ", ", ")]
+        + [
+            f"{row[rate][score]['mean']:.1f} ± {row[rate][score]['std']:.1f}"
+            for score in ("micro_f1", "macro_f1")
+            for rate in rates
+        ]
+        for name, row in found["methods"].items()
+    ]
+    shares = [f"{float(rate):.0%}" for rate in rates]
+    table = as_table(["method", *(f"micro F1, {one}" for one in shares), *(f"macro F1, {one}" for one in shares)], rows)
+    return f"{table}\n({found['data']}; {found['protocol']}.)\n"
+
+
+def demo() -> str:
+    """The results of ``planetoid demo`` (``benchmarks/results/demo.json``), best first."""
+    from planetoid.evaluation import Spread, what_it_uses
+    from planetoid.registry import METHODS
+
+    found = sorted(read_json(RESULTS / "demo.json")["summary"], key=lambda row: -row["metrics"]["accuracy"]["mean"])
+    rows = [
+        [
+            f"`{METHODS[row['method']].__name__}`",
+            what_it_uses(row["method"]),
+            Spread(**row["metrics"]["accuracy"]).percent(),
+        ]
+        for row in found
+    ]
+    return as_table(["method", "learns from", "accuracy"], rows)
+
+
+def beyond() -> str:
+    """Planetoid on the public splits in several settings."""
+    found = read_json(RESULTS / "beyond.json")["public"]
+    settings = [key for key in next(iter(found.values())) if key != "seconds"]
+
+    def cell(of_data: dict, setting: str) -> str:
+        return "{:.1f} ± {:.1f}".format(*of_data[setting]) if setting in of_data else ""
+
+    rows = [[setting, *(cell(of_data, setting) for of_data in found.values())] for setting in settings]
+    return as_table(["", *(DATA_SETS.get(name, name.replace("nell-", "NELL ")) for name in found)], rows)
+
+
+def ablation() -> str:
+    """What each part of Planetoid is worth."""
+    found = read_json(RESULTS / "beyond.json")["ablation"]
+    heads = list(next(iter(found.values())))
+    rows = [
+        [part, *(f"{mean:.1f} ± {error:.1f}" for mean, error in (row[head] for head in heads))]
+        for part, row in found.items()
+    ]
+    return as_table(["", *heads], rows)
+
+
+def robustness() -> str:
+    """Mean ranks and accuracies of methods over data of several kinds."""
+    found = read_json(RESULTS / "robustness.json")["ranks"]
+    kinds = list(found["accuracy"])
+    ranks = sorted(found["mean rank"].items(), key=lambda entry: entry[1])
+    rows = [
+        [f"`{name}`", f"{rank:.1f}", *(f"{found['accuracy'][kind][name]:.1f}" for kind in kinds)]
+        for name, rank in ranks
+    ]
+    return as_table(["method", "mean rank", *(DATA_SETS.get(kind, kind) for kind in kinds)], rows)
+
+
+def collapse() -> str:
+    """How often Planetoid is far below the better of two simple methods."""
+    found = read_json(RESULTS / "robustness.json")["collapse"]
+    rows = [[f"`{name}`", f"{value:.1f}"] for name, value in found["accuracy"].items()]
+    count, draws = found["more than 3 points below"], found["draws"]
+    share = f"more than 3 points below the better of `ssgc` and `lp`: {count} of {draws} draws"
+    random = f"edges at random: {found['edges at random, against feat']:+.1f} points against `feat`"
+    return f"{as_table(['method', 'mean accuracy'], rows)}\n({share}; {random}.)\n"
+
+
+TABLES: Tables = by_name(baselines, few_labels, label_more, multilabel, demo, beyond, ablation, robustness, collapse)
