@@ -136,6 +136,7 @@ def test_splits_of_several_labels():
     data = pl.datasets.make_multilabel(400, 6, seed=3)
     rate = data.split("rate", rate=0.1, seed=5)
     assert (len(rate.train), len(rate.test)) == (40, 360)
+    assert len(data.split("random", per_class=5, n_val=20, n_test=0, seed=5).test) == 0
     random = data.split("random", per_class=5, n_val=20, n_test=50, seed=5)
     assert data.Y[random.train].sum(axis=0).min() >= 5
     assert data.Y[random.train].sum(axis=0).min() < 10

@@ -20,8 +20,10 @@ from planetoid.models.evidence import (
     Evidence,
     FeatureView,
     GraphView,
+    Verdict,
     View,
     _agreement,
+    _in_doubt,
     _most_reliable,
     ask_views,
     kappa,
@@ -273,3 +275,18 @@ def test_a_graph_that_is_as_reliable_is_taken():
     assert _most_reliable({"features": 0.3, "neighbourhood": 0.29, "graph": 0.2}, "graph") == "features"
     assert _most_reliable({"features": 0.3, "neighbourhood": 0.29, "graph": 0.3}, "neighbourhood") == "neighbourhood"
     assert _most_reliable({"features": 0.3}, "graph") == "features"
+
+
+def test_views_that_are_no_better_than_chance_leave_the_choice():
+    assert _most_reliable({"features": 0.05, "neighbourhood": 0.0, "graph": 0.01}, "graph") == "graph"
+    assert _most_reliable({"features": 0.09, "neighbourhood": 0.0, "graph": 0.01}, "graph") == "features"
+
+
+def test_in_doubt_features_that_say_something_are_used():
+    adjacency = sparse.csr_array((100, 100))
+    evidence = Evidence(np.ones((100, 2)), adjacency)
+    verdicts = {"features": Verdict(0.1, 0.0, 0.1), "graph": Verdict(0.3, 0.0, 0.3)}
+    assert _in_doubt(evidence, verdicts) == "neighbourhood"
+    assert _in_doubt(evidence, verdicts | {"features": Verdict(0.04, 0.9, 2.0)}) == "graph"
+    assert _in_doubt(Evidence(None, adjacency), {}) == "graph"
+    assert _in_doubt(Evidence(None, adjacency[:10, :10]), {}) == "neighbourhood"  # an embedding of ten nodes

@@ -14,6 +14,7 @@ from planetoid.models.planetoid import (
     PRIOR_CONFIDENCE,
     PRIOR_LABELS,
     TEACHER_KNOWS_BETTER,
+    TEACHER_LABELS,
     TEACHER_WEIGHT,
     _class_prior,
 )
@@ -346,17 +347,42 @@ def test_the_walks_have_the_parameters_of_the_neighbourhood(citation):
     assert (alone.per_sample, alone.length, alone.log_continue) == (1, 0, -np.inf)
 
 
-@pytest.mark.parametrize(("accuracy", "weight"), [(0.0, TEACHER_WEIGHT), (1.1, TEACHER_KNOWS_BETTER)])
-def test_the_teacher_has_its_weight_in_the_prediction(citation, accuracy, weight):
+@pytest.mark.parametrize(
+    ("accuracy", "share", "of_network", "of_teacher"),
+    [(0.0, None, 1.0, None), (1.1, None, 1.0, TEACHER_KNOWS_BETTER), (0.0, 0.2, 0.4, 1.6)],
+)
+def test_network_and_teacher_have_their_weights_in_the_prediction(citation, accuracy, share, of_network, of_teacher):
     data, split = citation
     model = fitted(citation, view="features")
     known = replace(data, y=pl.mask_labels(data.y, split.train))
     x = sparse.csr_array(model._inputs.scaled(data.X))
     opinion = np.random.default_rng(0).dirichlet(np.ones(data.n_classes), data.n_nodes).astype(np.float32)
     others = np.random.default_rng(1).normal(size=opinion.shape).astype(np.float32)
-    found = model._pooled(known, x, Teacher("features", opinion, accuracy, others, {}))
-    expected = model._scores(model.embedding_) + weight * np.log(opinion) + others
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    found = model._pooled(known, x, Teacher("features", opinion, accuracy, others, {}, share))
+    if of_teacher is None:
+        of_teacher = TEACHER_WEIGHT + TEACHER_LABELS / len(split.train)
+    expected = of_network * model._scores(model.embedding_) + of_teacher * np.log(opinion) + others
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_an_embedding_that_predicts_little_makes_the_network_count_little(citation):
+    """A noise embedding in the place of that of the graph."""
+    data, split = citation
+    noise = sparse.csr_array(np.random.default_rng(0).normal(size=(data.n_nodes, 8)).astype(np.float32))
+    y = pl.mask_labels(data.y, split.train)
+    usual, model = planetoid(view="graph"), planetoid(view="graph")
+    model._graph_features = lambda data: noise
+    shares = []
+    for one in (usual, model):
+        train = one._train
+        one._train = lambda data, x, teacher, train=train: (
+            shares.append(teacher.network_share) or train(data, x, teacher)
+        )
+        one.fit(data.X, y, graph=data.graph)
+    assert shares[1] < 0.1 < shares[0]
+    assert model.propagation_weight_ < 2 * shares[1]
+    truth = np.asarray(data.class_names)[data.y]
+    assert (model.predict() == truth).mean() > (usual.predict() == truth).mean() - 0.1
 
 
 def test_the_class_prior_goes_from_label_frequencies_to_what_the_teacher_counts():

@@ -33,10 +33,10 @@ def draw_split(
             )
         return data.public
     if kind == "random":
-        val = 500 if n_val is None else n_val
+        val, test = 500 if n_val is None else n_val, 1000 if n_test is None else n_test
         if data.Y is not None:
-            return multi_label_split(data.Y, per_class=per_class, n_val=val, n_test=n_test or 1000, seed=seed)
-        return planetoid_split(data.y, per_class, val, 1000 if n_test is None else n_test, seed)
+            return multi_label_split(data.Y, per_class=per_class, n_val=val, n_test=test, seed=seed)
+        return planetoid_split(data.y, per_class, val, test, seed)
     if kind == "rate":
         if data.Y is not None:
             return multi_label_split(data.Y, rate=rate, n_val=n_val or 0, n_test=n_test, seed=seed)
