@@ -1,12 +1,16 @@
 """The registry of formats: recognition, what a format has, and how a new one is added."""
 
+import re
+import zipfile
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from scipy import sparse
 
 from planetoid import Graph, read_features, read_labels
-from planetoid.errors import ParameterError
+from planetoid.errors import DataError, ParameterError
 from planetoid.io import formats
 from planetoid.io.feature_reader import FeatureBlock, FeatureReader
 from planetoid.io.formats import FORMATS, Format, format_of
@@ -129,3 +133,21 @@ def test_a_new_format_of_features_is_a_class_and_an_entry(monkeypatch, tmp_path)
 
 
 real = formats.Format.reader_class
+
+
+@pytest.mark.parametrize("kind", ["arrays", "matrix", "text"])
+def test_an_encrypted_archive(kind, tmp_path):
+    path = tmp_path / ("e.zip" if kind == "text" else "x.npz")
+    if kind == "arrays":
+        np.savez(path, X=np.eye(3))
+    elif kind == "matrix":
+        sparse.save_npz(path, sparse.eye_array(3, format="csr"))
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("e.csv", "a,b\n")
+    content = bytearray(path.read_bytes())
+    for at in re.finditer(b"PK\x01\x02", bytes(content)):
+        content[at.start() + 8] |= 1  # the flag that the file is encrypted
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"{path.name}: the archive is encrypted; extract it, or save it without"):
+        (Graph.from_file if kind == "text" else read_features)(path)

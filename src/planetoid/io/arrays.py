@@ -23,7 +23,7 @@ from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureRea
 from planetoid.io.limits import check_expansion, check_lengths
 from planetoid.io.matlab import read_matlab
 from planetoid.io.matrices import MatrixFeatures
-from planetoid.io.opening import check_file
+from planetoid.io.opening import check_file, check_not_encrypted
 from planetoid.io.spooling import local_file
 from planetoid.io.table import TableOptions
 from planetoid.io.typed_table import ArrowTable
@@ -106,6 +106,7 @@ def _load(path: Path) -> dict[str, Any]:
             return read_matlab(path, local_file(path))
         if suffix == ".npz":
             with zipfile.ZipFile(local_file(path)) as archive:
+                check_not_encrypted(archive, path)
                 check_expansion(local_file(path), sum(member.file_size for member in archive.infolist()))
         loaded = np.load(local_file(path), allow_pickle=False)
         if isinstance(loaded, np.ndarray):

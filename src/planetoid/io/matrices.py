@@ -14,7 +14,7 @@ from scipy import sparse
 from planetoid.errors import DataError
 from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureReader
 from planetoid.io.limits import COLUMNS, check_expansion
-from planetoid.io.opening import check_file
+from planetoid.io.opening import check_file, check_not_encrypted
 from planetoid.utils.sparse_format import check_sparse_format
 
 __all__ = ["MatrixFeatures"]
@@ -73,6 +73,7 @@ def _declared_size(path: Path) -> int:
     """Return the bytes that the arrays of an ``.npz`` file would take, by what its headers say."""
     total = 0
     with zipfile.ZipFile(path) as archive:
+        check_not_encrypted(archive, path)
         for member in archive.infolist():
             with archive.open(member) as file:
                 version = np.lib.format.read_magic(file)

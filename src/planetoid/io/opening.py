@@ -19,8 +19,17 @@ from planetoid.errors import DataError
 from planetoid.io.limits import check_expansion
 from planetoid.io.spooling import is_pipe, local_file
 
-__all__ = ["COMPRESSIONS", "Compression", "check_file", "has_signature", "open_bytes", "plain_suffix"]
+__all__ = [
+    "COMPRESSIONS",
+    "Compression",
+    "check_file",
+    "check_not_encrypted",
+    "has_signature",
+    "open_bytes",
+    "plain_suffix",
+]
 
+ENCRYPTED = 1  # flag of a file in a zip archive
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -56,6 +65,7 @@ def _open_zstd(path: Path) -> BinaryIO:
 def _open_zip(path: Path) -> BinaryIO:
     """Open the only file in an archive."""
     archive = zipfile.ZipFile(path)
+    check_not_encrypted(archive, path)
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
     if "[Content_Types].xml" in names or "mimetype" in names:
         raise DataError("the file is a spreadsheet", hint="save the sheet as CSV")
@@ -65,6 +75,12 @@ def _open_zip(path: Path) -> BinaryIO:
         listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         raise DataError(f"the zip archive has {len(names)} files: {listed}", hint="extract the one to read")
     return cast("BinaryIO", archive.open(names[0]))
+
+
+def check_not_encrypted(archive: zipfile.ZipFile, path: Path) -> None:
+    """Raise ``DataError`` if a password is needed for a file in the archive."""
+    if any(member.flag_bits & ENCRYPTED for member in archive.infolist()):
+        raise DataError("the archive is encrypted", path=path, hint="extract it, or save it without a password")
 
 
 COMPRESSIONS = (
