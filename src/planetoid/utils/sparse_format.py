@@ -75,8 +75,9 @@ def _problem_of_compressed(matrix: Any, shape: tuple[int, ...]) -> str | None:
         return "data must have one dimension"
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != rows + 1:
         return f"indptr must hold {rows + 1:,} integers, got {indptr.size:,} of {indptr.dtype}"
-    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or indptr[-1] > len(indices):
-        return f"indptr must increase from 0 to at most {len(indices):,}, the number of indices"
+    # scipy takes more indices than indptr refers to, but its conversion to "coo" makes up where they belong.
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or indptr[-1] != len(indices):
+        return f"indptr must increase from 0 to {len(indices):,}, the number of indices (see its method prune)"
     return _problem_of_indices(indices, columns, len(data))
 
 
