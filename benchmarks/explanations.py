@@ -36,7 +36,7 @@ import planetoid as pl
 from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import Contributions, Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
-from planetoid.models.evidence import geometric_mean
+from planetoid.models.opinions import geometric_mean
 from planetoid.models.student import class_probabilities
 
 HERE = Path(__file__).resolve().parent

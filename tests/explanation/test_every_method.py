@@ -15,7 +15,7 @@ from planetoid.data.scaling import scale_rows
 from planetoid.errors import DataError
 from planetoid.explanation.contributions import Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
-from planetoid.models.evidence import geometric_mean
+from planetoid.models.opinions import geometric_mean
 from planetoid.models.student import class_probabilities
 
 OWN_ROW = ("feat", "tsvm", "manireg", "diel", "semiemb", "planetoid-i", "planetoid-t", "ica")
