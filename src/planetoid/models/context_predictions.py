@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ContextPredictions"]
 
 PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged
+OTHER_WEIGHTS = (1.0, 0.5, 0.0)  # of the predictions of contexts, that validation labels choose from
 
 
 class ContextPredictions(NamedTuple):
@@ -62,19 +63,19 @@ class ContextPredictions(NamedTuple):
     ) -> tuple[Probabilities, float]:
         """Pool the predictions of the model with these, and return the weight of these.
 
-        They count as far as they agree with the model, beyond chance, with the weight ``most`` at most, or as
-        validation labels say.
+        They count as far as they agree with the model, beyond chance, with the weight ``most`` at most. Validation
+        labels choose another weight if it is better by more than a standard error.
         """
         mean = self.mean(contexts, probabilities)
         answers = [opinion[data.y < 0].argmax(axis=1) for opinion in (probabilities, mean)]
         agreement = most * max(0.0, kappa(answers[0], answers[1], data.n_classes))
         rows, codes = data.validation_nodes
-        pools = {
-            weight: geometric_mean(probabilities, mean, weight)
-            for weight in ((agreement, 1.0, 0.5, 0.0) if len(rows) else (agreement,))
-        }
-        best = max(pools, key=lambda weight: int((pools[weight][rows].argmax(axis=1) == codes).sum()))
-        return pools[best], best
+        best, chosen = geometric_mean(probabilities, mean, agreement), agreement
+        for weight in OTHER_WEIGHTS if len(rows) else ():
+            pool = geometric_mean(probabilities, mean, weight)
+            if _clearly_better(pool[rows].argmax(axis=1) == codes, best[rows].argmax(axis=1) == codes):
+                best, chosen = pool, weight
+        return best, chosen
 
     def tensors(self) -> Tensors:
         """Return everything as arrays."""
@@ -84,6 +85,17 @@ class ContextPredictions(NamedTuple):
     def of_tensors(cls, tensors: Tensors) -> ContextPredictions:
         """Restore what :meth:`tensors` returned."""
         return cls(layers_of(tensors, "distilled"), tensors["own_predictions"])
+
+
+def _clearly_better(correct: npt.NDArray[np.bool_], correct_before: npt.NDArray[np.bool_]) -> bool:
+    """Return whether more are correct by more than a standard error of the difference, which is paired.
+
+    >>> before = np.arange(100) < 60
+    >>> _clearly_better(np.arange(100) < 61, before), _clearly_better(np.arange(100) < 70, before)
+    (False, True)
+    """
+    gain = int(correct.sum()) - int(correct_before.sum())
+    return bool(gain > np.sqrt((correct != correct_before).sum()))
 
 
 def _averaged(contexts: NodeContexts) -> NodeContexts:
