@@ -17,7 +17,6 @@ from planetoid.cli.options import (
     Engine,
     HoldOut,
     Journal,
-    NewNodes,
     PerClass,
     Processes,
     Quiet,
@@ -26,10 +25,11 @@ from planetoid.cli.options import (
     Settings,
     Splits,
     TrainShare,
+    UnseenNodes,
     takes_data,
 )
 from planetoid.cli.outputs import check_writable
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def evaluate(
             metavar="NAMES",
         ),
     ] = "auto",
-    new_nodes: NewNodes = False,
+    new_nodes: UnseenNodes = False,
     splits: Splits = 5,
     train_share: TrainShare = None,
     per_class: PerClass = None,
@@ -75,8 +75,8 @@ def evaluate(
     test every label once; more [bold]--splits[/bold] repeat it with other folds. Shows
     the accuracy with its 95 % interval, macro F1, calibration error, the confusion
     matrix, and how often predictions of each confidence are correct; for several
-    labels per node, micro and macro F1. With
-    [bold]--new-nodes[/bold] the test nodes are removed from the graph before training.
+    labels per node, micro and macro F1. With [bold]--new-nodes[/bold] the test nodes are
+    removed from the graph before training.
 
     For example:
       [bold]planetoid evaluate --edges e.csv --features f.parquet --labels l.csv[/bold]
@@ -85,7 +85,7 @@ def evaluate(
       [bold]planetoid evaluate --edges e.csv --labels l.csv --splits 50 --journal runs.log[/bold]
     """
     from planetoid.cli.measurement import measure_with_progress, split_protocol
-    from planetoid.cli.method_choice import choose_method, parse_methods
+    from planetoid.cli.method_choice import check_suitable, choose_method, parse_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
 
     options.require(labels=True)
@@ -102,7 +102,7 @@ def evaluate(
         choice = choose_method(data, new_nodes=new_nodes)
         print_message(f"{choice.method}: {choice.reason}", quiet=quiet)
         methods, parameters = [choice.method], settings_by_method([choice.method], given)
-    _check_suitable(methods, data, new_nodes)
+    check_suitable(methods, data, new_nodes=new_nodes)
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
     )
@@ -178,15 +178,6 @@ def warnings_by_method(outcomes: list[Outcome]) -> dict[str, list[str]]:
             if text not in found.setdefault(outcome.method, []):
                 found[outcome.method].append(text)
     return found
-
-
-def _check_suitable(methods: list[str], data: Dataset, new_nodes: bool) -> None:
-    from planetoid.cli.method_choice import exclusion_reason
-
-    for method in methods:
-        reason = exclusion_reason(method, data, new_nodes=new_nodes)
-        if reason is not None and method != "diel":
-            raise ParameterError(f"{method} does not suit the data: it {reason}")
 
 
 def _show(outcomes: list[Outcome], data: Dataset, protocol: Protocol, warned: list[str], as_json: bool) -> None:
