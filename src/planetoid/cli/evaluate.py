@@ -164,7 +164,7 @@ def how_measured(protocol: Protocol, rows: list[dict[str, Any]]) -> str:
     """Return in words what the figures are."""
     n_labels = max(row["labels_tested"] for row in rows)
     return (
-        f"Accuracy in per cent, with the interval that holds it with 95 % probability, from "
+        f"Accuracy in per cent with its 95 % interval, from "
         f"{pluralize(n_labels, 'tested label')}; others: mean ± standard deviation over splits. "
         f"Protocol: {protocol.in_words()}."
     )
@@ -243,7 +243,7 @@ def _details(method: str, outcomes: list[Outcome], classes: tuple[str, ...]) -> 
 
 
 def _about_balance(data: Dataset, details: dict[str, dict[str, Any]]) -> list[str]:
-    """Say what is estimated if there are as many labels of every class, which need not be as frequent."""
+    """Say what is estimated if all classes have about as many labels, though they may differ in size."""
     sizes = np.bincount(data.y[data.y >= 0], minlength=data.n_classes)
     if len(sizes) < 2 or sizes.max() > BALANCED * sizes.min():
         return []
@@ -253,9 +253,9 @@ def _about_balance(data: Dataset, details: dict[str, dict[str, Any]]) -> list[st
         if row["accuracy_weighted_by_predictions"] is not None
     ]
     return [
-        "There are as many labels of each class, so these figures are for nodes of which each class has as many. If "
-        "the classes differ in size, expect the accuracy per class, weighted by their sizes: with the class sizes "
-        f"that are predicted, {', '.join(weighted)}."
+        "All classes have about the same number of labels, so the accuracy is that for classes of equal size. If the "
+        "classes differ in size, expect the accuracy per class, weighted by their sizes: with the predicted class "
+        f"sizes, {', '.join(weighted)}."
     ]
 
 

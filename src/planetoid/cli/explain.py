@@ -1,4 +1,4 @@
-"""``planetoid explain``: what speaks for the label of a node and against it."""
+"""``planetoid explain``: the reasons for the label of a node and against it."""
 
 from __future__ import annotations
 

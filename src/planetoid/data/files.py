@@ -241,7 +241,9 @@ class DatasetFiles:
             columns = {str(self.path(other) or other): self._column_names(other) for other in with_ids}
             raise DataError(
                 f"there is no column {self.id_column!r} in {', '.join(columns)}",
-                hint="; ".join(f"the columns of {file} are {listed_names(names)}" for file, names in columns.items()),
+                hint="; ".join(
+                    f"the columns of {file} are {listed_names(names, 5)}" for file, names in columns.items()
+                ),
                 parameter="id_column",
             )
         return None

@@ -118,9 +118,13 @@ def is_weight(name: str) -> bool:
     return name.lower() == "weight"
 
 
-def listed_names(names: Sequence[str]) -> str:
-    """Return the names of columns for a message, the first ones if there are many."""
-    return ", ".join(names[:SHOWN_NAMES]) + (f", ... ({len(names):,} in all)" if len(names) > SHOWN_NAMES else "")
+def listed_names(names: Sequence[str], most: int = SHOWN_NAMES) -> str:
+    """Return the names of columns for a message, the first ones if there are many.
+
+    >>> listed_names(["id", "x", "y"], 2)
+    'id, x, ... (3 in all)'
+    """
+    return ", ".join(names[:most]) + (f", ... ({len(names):,} in all)" if len(names) > most else "")
 
 
 def column_number(names: Sequence[str], column: str | int, parameter: str, path: Path | None = None) -> int:
