@@ -138,9 +138,12 @@ def peak() -> dict:
 
 
 def apart(worker: str, job: dict) -> dict:
-    done = subprocess.run(
-        [sys.executable, __file__, "--worker", worker, json.dumps(job)], capture_output=True, text=True
-    )
+    return apart_in(__file__, worker, job)
+
+
+def apart_in(script: str, worker: str, job: dict) -> dict:
+    """Run a function of a script in a process of its own."""
+    done = subprocess.run([sys.executable, script, "--worker", worker, json.dumps(job)], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr[-2000:])
     return json.loads(done.stdout.splitlines()[-1])

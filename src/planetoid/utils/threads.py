@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from planetoid.errors import ParameterError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 __all__ = ["available_cores", "one_blas_thread", "resolve_n_jobs"]
 
@@ -49,8 +54,19 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Compute dense products and factorisations on one thread: BLAS adds up in another order on each number of them."""
-    import scipy.linalg  # noqa: F401 - a limit applies to the libraries that are loaded
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+def _libraries() -> ThreadpoolController:
+    """Return the loaded libraries; they are looked for, which takes milliseconds, only after something was imported."""
+    global _found
+    import scipy.linalg  # noqa: F401 - a limit applies to the libraries that are loaded
+    from threadpoolctl import ThreadpoolController
+
+    if _found is None or _found[0] != len(sys.modules):
+        _found = len(sys.modules), ThreadpoolController()
+    return _found[1]
+
+
+_found: tuple[int, ThreadpoolController] | None = None  # number of modules when they were looked for
