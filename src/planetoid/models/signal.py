@@ -1,4 +1,4 @@
-"""How much features and graph say about the labels, measured by a quick linear model."""
+"""How much features and graph say about the labels, measured by a linear model."""
 
 from __future__ import annotations
 
