@@ -43,7 +43,7 @@ FIRST_SPLIT = 1000  # seed; planetoid evaluate draws other splits, which then sh
 @takes_data(validation=False)
 def tune(
     options: DataOptions,
-    method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid-t",
+    method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid",
     trials: Annotated[int, typer.Option(min=1, help="Number of parameter sets to try, the defaults first.")] = 50,
     splits: Annotated[int, typer.Option(min=1, help="Number of splits per trial, the same for all trials.")] = 3,
     journal: Annotated[
