@@ -1,4 +1,4 @@
-"""Where compiled code cannot be kept on disk, a fit goes on without, and says so once."""
+"""Compiled code and the disk: the same bits when it is loaded, and a fit without a folder for it."""
 
 import os
 import subprocess
@@ -41,3 +41,27 @@ def test_a_disk_that_is_full(monkeypatch):
     with pytest.warns(PlanetoidWarning, match="cannot be kept on disk"):
         assert double(3) == 6
     assert double(np.ones(2)).tolist() == [2, 2]  # without another warning, which would be an error
+
+
+BITS = """if True:
+    import hashlib
+    import planetoid as pl
+    digest = hashlib.sha256()
+    for n_classes in (3, 7):
+        data = pl.datasets.make_citation(300, n_classes=n_classes, seed=1)
+        y = pl.mask_labels(data.y, data.labelled[::6])
+        model = pl.Planetoid(training=pl.Consistency(steps=20), view="neighbourhood").fit(data.X, y, graph=data.graph)
+        digest.update(model.predict_proba().tobytes())
+    digest.update(pl.GraphEmbedding(pretrain=1).fit(None, y, graph=data.graph).embedding_.tobytes())
+    print(digest.hexdigest())
+"""
+
+
+def test_the_process_that_compiles_gives_the_bits_of_those_that_load(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = []
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", BITS], env=environment, capture_output=True, text=True, timeout=300)
+        assert run.returncode == 0, run.stderr
+        found.append(run.stdout)
+    assert found[0] == found[1]

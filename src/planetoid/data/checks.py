@@ -188,6 +188,11 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
         raise DataError(
             f"X must have two dimensions, a row per node, got {features.ndim} dimension(s). Reshape your data"
         )
+    if features.shape[1] == 0:
+        raise DataError(
+            f"X has 0 feature(s) (shape={tuple(features.shape)}) while a minimum of 1 is required.",
+            hint="pass None if there are no features",
+        )
     finite = np.isfinite(features.data if sparse.issparse(features) else features)
     if not finite.all():
         row, column = _first_false(features, finite)

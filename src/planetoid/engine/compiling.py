@@ -5,7 +5,8 @@ An *entry* is called from Python: it releases the interpreter lock and is kept o
 saves a sixth of the time that the first use spends on compiling.
 
 Whether floating-point sums may be reordered is written at each decorator: numba would otherwise take it over from
-whichever caller happens to be compiled first.
+whichever caller happens to be compiled first. Short sums (over classes) are exact: where they may be reordered, the
+process that compiles them can take another order than those that load them from disk.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def predict_rows(
         softmax(scores)
 
 
-@fast
+@exact
 def softmax(scores: Row) -> None:
     """Turn scores into probabilities, in place."""
     largest = scores[0]
@@ -234,7 +234,7 @@ def softmax(scores: Row) -> None:
         scores[k] /= total
 
 
-@fast
+@exact
 def normalize(row: Row) -> None:
     """Scale a row to sum 1, in place."""
     total = SMALLEST
@@ -244,7 +244,7 @@ def normalize(row: Row) -> None:
         row[k] /= total
 
 
-@fast
+@exact
 def set_targets(examples: Examples, objective: Objective, memory: Memory) -> None:
     """Set the target of every unlabelled node of the batch; a row of zeros where there is none."""
     half = objective.n_labelled + objective.n_unlabelled
@@ -283,7 +283,7 @@ def set_targets(examples: Examples, objective: Objective, memory: Memory) -> Non
         normalize(target)
 
 
-@fast
+@exact
 def set_gradients(objective: Objective, memory: Memory) -> None:
     """Turn the probabilities into the gradient of L_s + L_u by the scores; note the losses."""
     half = objective.n_labelled + objective.n_unlabelled
@@ -312,7 +312,7 @@ def set_gradients(objective: Objective, memory: Memory) -> None:
     memory.losses[0], memory.losses[1] = L_s, L_u
 
 
-@fast
+@exact
 def second_layer_back(n_rows: np.int64, layers: Layers, gradients: Layers, memory: Memory) -> None:
     """Set the gradients of W2, b2 and b1, and that of h in ``memory.hidden``."""
     n_units, n_classes = layers.W2.shape
