@@ -128,13 +128,10 @@ def test_labels_that_are_hidden_do_not_change_the_result(name, truth):
     np.testing.assert_array_equal(model.predict_proba(), fit(name, pl.mask_labels(truth, LABELLED)).predict_proba())
 
 
-def test_tuning_and_cross_validation_say_that_they_take_one_label():
+def test_cross_validation_says_that_it_takes_one_label():
     from planetoid.evaluation.cross_validation import cross_validate
-    from planetoid.evaluation.tuning import tune
 
     data = pl.datasets.make_multilabel(60, 3, seed=0)
-    with pytest.raises(DataError, match="one label per node"):
-        tune("planetoid-g", data, trials=1)
     with pytest.raises(DataError, match="one label per node"):
         cross_validate(pl.LabelPropagation(), data)
 

@@ -109,6 +109,44 @@ def test_evaluate_shows_f1(groups, done):
         assert printed["methods"][0][name]["mean"] == pytest.approx(np.mean([run[name] for run in runs]))
     text = done("evaluate", *options(folder), "--method", "lp", "--splits", "1", "--train-share", "0.6", "--jobs", "1")
     assert "micro F1 %" in text.stdout
+    assert "tested nodes" in " ".join(text.stdout.split())
+
+
+def test_compare_ranks_by_micro_f1(groups, done, tmp_path):
+    folder, _, _ = groups
+    few = ("--method", "lp,graphemb,lgc", "--set", "graphemb.dimension=8", "--jobs", "1", "--quiet")
+    command = ("compare", *options(folder), *few, "--splits", "2", "--journal", tmp_path / "runs.log")
+    printed = json.loads(done(*command, "--json").stdout)
+    assert printed["excluded"] == {"lgc": "takes one label per node"}
+    ranking = printed["ranking"]
+    assert {row["method"] for row in ranking} == {"lp", "graphemb"}
+    assert ranking[0]["micro_f1"]["mean"] >= ranking[1]["micro_f1"]["mean"]
+    for row in ranking:
+        assert row["micro_f1"]["low"] < row["micro_f1"]["mean"] < row["micro_f1"]["high"]
+        assert 0 < row["macro_f1"]["mean"] < 1
+    data = pl.read_dataset(edges=folder / "edges.csv", labels=folder / "group-edges.csv", multi_label=True)
+    runs = [run_once("lp", data, Protocol(split="folds"), seed).result.metrics["micro_f1"] for seed in (0, 1)]
+    found = next(row for row in ranking if row["method"] == "lp")
+    assert found["micro_f1"]["mean"] == pytest.approx(np.mean(runs))
+    assert printed["recommended"] in {"lp", "graphemb"}
+    again = done(*command)  # from the journal
+    assert "micro F1 %" in again.stdout
+    assert printed["reason"] in " ".join(again.stdout.split())
+    assert json.loads(done(*command, "--json").stdout) == printed
+
+
+def test_tune_maximizes_micro_f1(groups, done):
+    folder, _, _ = groups
+    command = ("tune", *options(folder), "--method", "lp", "--trials", "3", "--splits", "1", "--jobs", "1", "--quiet")
+    printed = json.loads(done(*command, "--json").stdout)
+    data = pl.read_dataset(edges=folder / "edges.csv", labels=folder / "group-edges.csv", multi_label=True)
+    run = run_once("lp", data, Protocol(split="folds"), 1000, printed["parameters"])
+    assert printed["metric"] == "micro_f1"
+    assert printed["score"]["mean"] == pytest.approx(run.result.metrics["micro_f1"])
+    assert printed["score"]["mean"] >= printed["default"]["mean"]
+    text = done(*command).stdout
+    assert "Micro F1" in text
+    assert "--multi-label" in text
 
 
 @pytest.mark.parametrize(
@@ -117,8 +155,8 @@ def test_evaluate_shows_f1(groups, done):
         (("fit", "--method", "lgc"), "LocalGlobalConsistency takes one label per node"),
         (("evaluate", "--method", "lgc"), "takes one label per node"),
         (("evaluate", "--method", "lp", "--per-class", "3"), "for several, use --train-share"),
-        (("compare",), "planetoid evaluate --method A,B"),
-        (("tune", "--method", "planetoid-g"), "planetoid evaluate --method A,B"),
+        (("compare", "--method", "lgc,mad"), "no method suits the data: lgc takes one label per node"),
+        (("tune", "--method", "poisson"), "PoissonLearning takes one label per node; for several, use Planetoid"),
     ],
 )
 def test_what_takes_one_label_says_so(groups, invoke, command, message):
