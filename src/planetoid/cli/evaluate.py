@@ -52,7 +52,7 @@ class MainMetric(NamedTuple):
     key: str  # in a row of figures
     name: str
     unit: str  # what is tested
-    count: str  # key of how many of them were tested
+    tested_key: str  # key of how many of them were tested
 
 
 ACCURACY = MainMetric("accuracy", "accuracy", "tested label", "labels_tested")
@@ -153,7 +153,7 @@ def summary(outcomes: list[Outcome]) -> list[dict[str, Any]]:
         interval = accuracy_interval(scores) if metric is ACCURACY else f1_interval(scores)
         figures[metric.key] |= interval._asdict()
         rows.append(
-            {"method": row.method, "splits": len(row.seeds), metric.count: len(scores.rows)}
+            {"method": row.method, "splits": len(row.seeds), metric.tested_key: len(scores.rows)}
             | figures
             | {"seconds": row.fit_seconds}
         )
@@ -184,7 +184,7 @@ def with_interval(figure: dict[str, float]) -> str:
 def how_measured(protocol: Protocol, rows: list[dict[str, Any]]) -> str:
     """Return in words what the figures are."""
     metric = main_metric(rows[0])
-    number = max(row[metric.count] for row in rows)
+    number = max(row[metric.tested_key] for row in rows)
     return (
         f"{metric.name[0].upper()}{metric.name[1:]} in per cent, with the interval that holds it with 95 % "
         f"probability, from {pluralize(number, metric.unit)}; others: mean ± standard deviation over splits. "
