@@ -23,6 +23,7 @@ from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Answer, Question
+from planetoid.explanation.memory import remember
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.io.model_files import Tensors
@@ -269,7 +270,7 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         blocks = material.blocks(seen, self.view, self._seed)
         if not blocks:
             self._refuse_view(X)
-        self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled)
+        self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled, self._seed)
         self.reliability_ = dict(self._sets_model.together.weights)
         self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
         self.history_, self._student, self._distilled = [], None, None
@@ -635,6 +636,8 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         return embedded
 
     def _explain(self, question: Question) -> Answer:
+        if question.multi_label:
+            return self._explain_sets(question)
         if question.row is None:
             assert self._student is not None  # there would be no prediction
             return explain_new_row(self._student, self._inputs.scaled(question.known_row()), question.contrast)
@@ -655,6 +658,27 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
         weights = context_weights(self._adjacency, importance, PREDICTION_RESTART, length, question.row)
         pooled = PooledPredictions(weights, own, self._distilled, self.propagation_weight_)
         return pooled.added_to(answer, question.contrast, inputs.x)
+
+    def _explain_sets(self, question: Question) -> Answer:
+        from planetoid.models.label_set_reasons import (
+            ExplainedViews,
+            explain_labels_of_new_row,
+            explain_labels_of_node,
+        )
+
+        data, model = question.data, self._sets_model
+        X = None if data is None or data.X is None else self._inputs.scaled(data.X)
+        if question.row is None:
+            return explain_labels_of_new_row(question, model, self._inputs.scaled(question.known_row()), X)
+        data = question.known_data()
+
+        def views() -> ExplainedViews:
+            adjacency = self._connected(data, X)
+            embedding = self.embedding_ if "graph" in model.together.weights else None
+            material = Material(X, adjacency if adjacency.nnz else None, embedding)
+            return ExplainedViews.of(material, sparse.csr_array(data.one_hot() > 0), self.view, model.seed)
+
+        return explain_labels_of_node(question, question.row, model, remember(data, (repr(self), model.seed), views))
 
     def _explained_features(self, data: Dataset | None) -> sparse.csr_array | None:
         """Return the inputs of the network, unless they are the coordinates of an embedding of the graph."""
