@@ -185,3 +185,20 @@ def test_report(groups, done, tmp_path):
     assert f"Micro F1 {100 * expected.micro:.1f}" in page
     several = next(labels for labels in data.labels[split.train] if len(labels) > 1)
     assert "; ".join(str(int(name.split()[1]) + 1) for name in several) in page
+
+
+def test_explain(groups, done, tmp_path, invoke):
+    folder, _, _ = groups
+    done("fit", *options(folder), "--method", "lp", "--out", tmp_path / "m", "--quiet")
+    text = done("explain", tmp_path / "m", "3", "--label", "2").stdout
+    assert text.startswith("node 3: 2 (")
+    assert "rather than" not in text
+    printed = json.loads(done("explain", tmp_path / "m", "3", "--label", "2", "--format", "json").stdout)
+    assert (printed["label"], printed["runner_up"], printed["runner_up_probability"]) == (2, None, None)
+    files = ("--edges", folder / "edges.csv")  # labels are those of the record
+    again = json.loads(done("explain", tmp_path / "m", "3", "--label", "2", *files, "--json").stdout)
+    assert again["score"] == pytest.approx(printed["score"])
+    assert [reason["labels"] for reason in again["groups"][0]["reasons"]] == [
+        reason["labels"] for reason in printed["groups"][0]["reasons"]
+    ]
+    assert "there is no class 'x'" in invoke("explain", tmp_path / "m", "3", "--label", "x").stderr

@@ -139,6 +139,8 @@ class Feat(InductiveClassifier):
 
     def _write_scores(self, operators: Operators) -> Value:
         rows = operators.rows(self.row_normalize)
+        if self.multi_label_:
+            return operators.linear(rows, self._logistic.coef, self._logistic.intercept)
         scores = operators.linear(rows, self._softmax.coef.T, self._softmax.intercept)
         return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
 

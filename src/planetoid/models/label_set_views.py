@@ -14,7 +14,7 @@ regressions have not learned from. What says nothing about the labels gets the w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from planetoid.data.scaling import Rows
 from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency, strengths
 from planetoid.models.evidence import OWN_SHARE, STEPS
 from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
+
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
 
 __all__ = [
     "INVERSE_PENALTY", "PRIOR_NEIGHBOURS", "SET_VIEWS", "Regressed", "Weighted", "block_length", "label_counts",
@@ -59,6 +62,11 @@ class Weighted(NamedTuple):
     def probabilities(self, blocks: Mapping[str, Rows]) -> Matrix:
         """Return the probability of every class, from the rows of all views."""
         return np.asarray(expit(self.logits({name: self.regressions[name].logits(blocks[name]) for name in blocks})))
+
+    def write_scores(self, operators: Operators, features: Value) -> Value:
+        """Describe the log-odds of every class by features alone, for an export."""
+        fitted, weight = self.regressions["features"], self.weights["features"]
+        return operators.linear(features, weight * fitted.coef, weight * fitted.intercept + self.shift)
 
 
 class Regressed(NamedTuple):

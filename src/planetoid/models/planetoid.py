@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from planetoid.engine.consistency import Layers
     from planetoid.engine.neighbourhoods import Walks
     from planetoid.export.operators import Operators, Value
+    from planetoid.models.label_set_views import Weighted
 
 __all__ = ["Planetoid"]
 
@@ -589,11 +590,20 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         if self.multi_label_:
-            if self._sets_model.alone is None:
-                raise _cannot_label_rows("without features")
+            self._alone()
         else:
             self._new_rows_student()
         return super()._predict_new(X)
+
+    def _alone(self) -> Weighted:
+        """Return what labels new rows by their features, where nodes may have several labels."""
+        if self._sets_model.alone is None:
+            how = f"with view={self.view!r}" if hasattr(self, "n_features_in_") else "without features"
+            raise DataError(
+                f"the model was fitted {how}, so it cannot label new rows",
+                hint="fit with features and view='auto' or view='features'",
+            )
+        return self._sets_model.alone
 
     def _new_rows_student(self) -> Student:
         """Return what labels new rows."""
@@ -603,12 +613,13 @@ class Planetoid(EmbeddingMixin, InductiveClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.multi_label_:
-            assert self._sets_model.alone is not None
-            return self._sets_model.alone.probabilities({"features": self._inputs.scaled(X)})
+            return self._alone().probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
         return self._student.predict(self._inputs.scaled(X))
 
     def _write_scores(self, operators: Operators) -> Value:
+        if self.multi_label_:
+            return self._alone().write_scores(operators, self._inputs.write(operators))
         return self._new_rows_student().write_scores(operators, self._inputs.write(operators))
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
