@@ -66,7 +66,8 @@ def test_top_and_separator(groups, done, tmp_path, invoke):
     assert rows[0]["labels"].startswith("g")
     assert "a class has it in its name" in invoke("predict", tmp_path / "m", "--label-separator", "g").stderr
     assert "from 0 to 4" in invoke("predict", tmp_path / "m", "--top", "5").stderr
-    assert "one label per node" in invoke("predict", tmp_path / "m", "--coverage", "0.9").stderr
+    refused = " ".join(invoke("predict", tmp_path / "m", "--coverage", "0.9").stderr.split())
+    assert "for several, --all-probabilities gives" in refused
 
 
 def test_validation_labels_are_scored(groups, done, tmp_path):
