@@ -36,8 +36,9 @@ import planetoid as pl
 from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import Contributions, Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
-from planetoid.models.evidence import geometric_mean
-from planetoid.models.student import class_probabilities
+from planetoid.models.context_network import ContextNetwork
+from planetoid.models.context_predictions import ContextPredictions
+from planetoid.models.opinions import geometric_mean
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "explanations.json"
@@ -92,13 +93,13 @@ def network_score(
     assert data.X is not None
     if method == "planetoid":
         x = sparse.csr_array(model._inputs.scaled(data.X))
-        hidden = model._hidden(model._adjacency, np.asarray(x @ model._layers.W1, np.float32))
-        logits = hidden @ model._layers.W2 + model._layers.b2 + model.opinions_
+        layers, contexts = model._network.layers, model._network.contexts
+        hidden = ContextNetwork.of(layers, contexts, x).embedding()
+        logits = hidden @ layers.W2 + layers.b2 + model.opinions_
         raw = softmax(logits, axis=1)
-        if model._distilled is not None:
-            own = np.where(np.diff(x.indptr)[:, None] > 0, class_probabilities(model._distilled, x), np.float32(0))
-            propagated = model._propagated(model._adjacency, own, raw)
-            raw = geometric_mean(raw, propagated, model.propagation_weight_)
+        if model._context_predictions is not None:
+            predictions = ContextPredictions.of(model._context_predictions.layers, x)
+            raw = geometric_mean(raw, predictions.mean(contexts, raw), model.propagation_weight_)
         return float(np.log(np.maximum(raw[row], 1e-30)) @ contrast)
     from planetoid.data.scaling import scale_rows
 

@@ -37,7 +37,7 @@ UNSEEN = ("planetoid-i", "manireg", "semiemb")  # scored on unseen test nodes, a
 
 
 def tuning_data(name: str) -> Dataset:
-    """Return a data set without the labels of public test nodes."""
+    """Return a dataset without the labels of public test nodes."""
     if name in CITATION:
         data = pl.datasets.load(name)
         return hide_labels(data, data.split("public").test)
@@ -83,7 +83,7 @@ def explicit(wanted: Wanted, found: Tuned) -> dict[str, Plain]:
 
 
 def read(family: str) -> dict[str, dict[str, dict]]:
-    """Return the sections of a family by data set and class."""
+    """Return the sections of a family by dataset and class."""
     file = PRESETS / f"{family}.toml"
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 

@@ -1,6 +1,6 @@
 """The searches that the presets come from: methods, spaces, starts and budgets, for ``make_presets.py``.
 
-All searches on a data set have the same splits and the same number of trials (a space with fewer points is searched as
+All searches on a dataset have the same splits and the same number of trials (a space with fewer points is searched as
 a whole); the first trial is the defaults of a method, the next ones its starts. Families:
 
 - ``printed``: everything that the paper prints (``planetoid.experiments.printed``); what it tunes, or does not state,

@@ -8,6 +8,7 @@ import re
 from docs_tables.common import Tables, as_table, by_name
 
 TYPED_CLASSES = re.compile(r"(if TYPE_CHECKING:  # the classes of the registry[^\n]*\n)(?:    [^\n]*\n)+")
+OF_ATTACHED_NODES = "    options:\n      inherited_members: [predict_proba, predict, predict_set]\n"
 
 
 def methods() -> str:
@@ -28,9 +29,14 @@ def _summary(cls: type) -> str:
 
 def method_reference() -> str:
     """The API reference of every method, which mkdocstrings renders."""
-    from planetoid.registry import CLASSES
+    from planetoid.models.attached import AttachingClassifier
+    from planetoid.registry import CLASSES, METHODS
 
-    return "\n" + "".join(f"::: planetoid.{info.module}.{name}\n\n" for name, info in CLASSES.items())
+    attaching = {cls.__name__ for cls in METHODS.values() if issubclass(cls, AttachingClassifier)}
+    return "\n" + "".join(
+        f"::: planetoid.{info.module}.{name}\n{OF_ATTACHED_NODES if name in attaching else ''}\n"
+        for name, info in CLASSES.items()
+    )
 
 
 def typed_classes(text: str) -> str:

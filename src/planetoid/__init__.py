@@ -1,6 +1,6 @@
 """Label a graph from a handful of labels.
 
-``import planetoid as pl`` is quick: the parts that need torch, numba or
+``import planetoid as pl`` is fast: the parts that need torch, numba or
 scikit-learn are imported when they are first used.
 """
 

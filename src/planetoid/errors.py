@@ -166,7 +166,7 @@ class NotInductiveError(PlanetoidError, TypeError):
 
 
 class DatasetNotFoundError(PlanetoidError, FileNotFoundError):
-    """The files of a data set are neither on this machine nor available for download."""
+    """The files of a dataset are neither on this machine nor available for download."""
 
 
 class LostProcessError(PlanetoidError):

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from planetoid.errors import ParameterError
 
@@ -148,6 +148,13 @@ class Parameters:
         check_parameters(owner, self.get_params(), self.constraints, prefix)
 
 
+@runtime_checkable
+class Constrained(Protocol):
+    """An object with parameters of its own."""
+
+    constraints: ClassVar[Constraints]
+
+
 def check_parameters(owner: str, values: Mapping[str, object], constraints: Constraints, prefix: str = "") -> None:
     """Raise ``ParameterError`` for the first value that breaks its constraint.
 
@@ -176,6 +183,10 @@ def check_parameters(owner: str, values: Mapping[str, object], constraints: Cons
             )
         if isinstance(value, Parameters):
             value.check(owner, f"{prefix}{name}.")
+        for part in value if isinstance(value, (list, tuple)) else ():  # callbacks, which have parameters of their own
+            if isinstance(part, Constrained):
+                own = {one: getattr(part, one) for one in part.constraints}
+                check_parameters(type(part).__name__, own, part.constraints)
 
 
 def flatten(parameters: Mapping[str, object], prefix: str = "") -> dict[str, object]:

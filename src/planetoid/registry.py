@@ -28,7 +28,7 @@ class MethodInfo(NamedTuple):
     module : str
         Below the package ``planetoid``.
     seconds : float
-        Typical time of a fit on Cora with default parameters; ``planetoid compare`` runs quick methods first.
+        Typical time of a fit on Cora with default parameters; ``planetoid compare`` runs fast methods first.
     features, graph : {"required", "optional", "never"}
         Whether the method uses them; the class attributes ``uses_features`` and ``uses_graph``.
     inductive : bool

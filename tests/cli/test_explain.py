@@ -33,7 +33,7 @@ def test_integer_ids(done, tmp_path):
 
 def test_unknown_nodes_and_classes(models, refused):
     line = refused("explain", models("lp"), "paper_9999")
-    assert "the model has no node 'paper_9999'; its ids are such as 'paper_0'" in line
+    assert "the model has no node 'paper_9999'; its ids look like 'paper_0'" in line
     line = refused("explain", models("lp"), "paper_17", "--label", "nothing")
     assert "--label: there is no class 'nothing'; the classes are" in line
 

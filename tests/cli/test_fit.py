@@ -199,7 +199,7 @@ def test_a_method_needs_its_files(files, refused, tmp_path):
     both = ["--hold-out", "0.5", "--validation", files.validation]
     assert "mutually exclusive" in refused("fit", *files.graph(), *both, *out)
     message = refused("fit", *files.graph(), "--hold-out", "2", *out)
-    assert message == "hold_out: share must be a number in (0, 1), got 2.0 (--hold-out)"
+    assert message == "--hold-out must be a number in (0, 1), got 2"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -86,7 +86,7 @@ def test_an_error_is_one_line_on_stderr(invoke):
     done = invoke("datasets", "info", "corra")
     assert done.exit_code == 2
     assert done.stdout == ""
-    assert done.stderr.startswith("error: there is no data set 'corra'; the data sets are cora, citeseer")
+    assert done.stderr.startswith("error: there is no dataset 'corra'; the datasets are cora, citeseer")
     assert done.stderr.count("\n") == 1
 
 
@@ -99,7 +99,7 @@ def test_debug_shows_where(invoke):
     done = invoke("--debug", "datasets", "info", "corra")
     assert done.exit_code == 2
     assert "Traceback" in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: there is no data set")
+    assert done.stderr.splitlines()[-1].startswith("error: there is no dataset")
 
 
 def test_debug_may_stand_anywhere(monkeypatch, capsys):

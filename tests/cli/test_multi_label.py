@@ -157,7 +157,7 @@ def test_tune_maximizes_micro_f1(groups, done):
         (("evaluate", "--method", "lgc"), "takes one label per node"),
         (("evaluate", "--method", "lp", "--per-class", "3"), "for several, use --train-share"),
         (("compare", "--method", "lgc,mad"), "no method suits the data: lgc takes one label per node"),
-        (("tune", "--method", "poisson"), "PoissonLearning takes one label per node; for several, use Planetoid"),
+        (("tune", "--method", "poisson"), "poisson does not suit the data: it takes one label per node"),
     ],
 )
 def test_what_takes_one_label_says_so(groups, invoke, command, message):

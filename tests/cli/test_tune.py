@@ -50,3 +50,8 @@ def test_one_trial_on_one_split_really_run(files, done):
     first, second, _ = done(*command).stdout.splitlines()
     assert first == "Only the defaults were tried."
     assert "over 1 split, 1 trial; defaults" in second
+
+
+def test_a_method_that_the_data_does_not_suit_is_rejected_before_the_search(files, refused):
+    message = refused("tune", *files.graph(), "--method", "planetoid-t", "--trials", "1")
+    assert message == "planetoid-t does not suit the data: it requires features (--method)"

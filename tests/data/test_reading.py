@@ -133,7 +133,9 @@ def test_an_id_column_applies_to_the_tables_that_have_it(write, labels):
     features = write("f.csv", "x,paper\n1,a\n2,b\n")
     data = pl.read_dataset(features=features, labels=labels, id_column="paper")
     assert data.node_ids.tolist() == ["a", "b"]
-    with pytest.raises(DataError, match=r"there is no column 'papers' in .*f.csv, .*l.csv"):
+    with pytest.raises(
+        DataError, match=r"no column 'papers' in .*f.csv, .*l.csv; the columns of .*f.csv are x, paper; the"
+    ):
         pl.read_dataset(features=features, labels=labels, id_column="papers")
     numbered = write("n.csv", "1,a\n2,b\n")
     data = pl.read_dataset(features=numbered, labels=write("m.csv", "x,a\ny,b\n"), id_column=1)

@@ -179,7 +179,7 @@ def test_every_file_of_the_authors_has_a_checksum(data_root):
 
 
 def test_names_and_options_that_do_not_exist():
-    with pytest.raises(ParameterError, match=r"no data set 'corra'; the data sets are cora, citeseer"):
+    with pytest.raises(ParameterError, match=r"no dataset 'corra'; the datasets are cora, citeseer"):
         pl.datasets.load("corra")
     with pytest.raises(ParameterError, match="got 'test'"):
         pl.datasets.load("cora", view="test")

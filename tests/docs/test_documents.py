@@ -170,6 +170,30 @@ def test_the_readme_lists_what_every_method_learns_from():
         assert bool(new_nodes) == cls.inductive
 
 
+@pytest.mark.parametrize("document", ["README.md", "docs/index.md"])
+def test_every_page_can_be_found_from_the_first_one(document):
+    text, here = (ROOT / document).read_text(), (ROOT / document).parent
+    for page in PAGES:
+        if not page.startswith(("docs/api/", "docs/results/")) and page != "docs/index.md":
+            assert f"]({(ROOT / page).relative_to(here).as_posix()})" in text, page
+
+
+def test_the_maths_of_every_baseline_is_described():
+    table = (ROOT / "docs/models.md").read_text().split("## Baselines")[1]
+    for cls in pl.METHODS.values():
+        if ".baselines." in cls.__module__:
+            assert f"\n| `{cls.__name__}` | " in table, cls.__name__
+
+
+def test_the_architecture_names_modules_that_exist():
+    text = (ROOT / "docs/architecture.md").read_text()
+    for path in re.findall(r"`([a-z_0-9/]+/[a-z_0-9]*(?:\.(?:py|js))?)`", text):
+        assert any((folder / path).exists() for folder in (ROOT, ROOT / "src/planetoid")), path
+    commands = text.split("## The command line")[1].split("\n## ")[0]
+    for module in (ROOT / "src/planetoid/cli").glob("[a-z]*.py"):
+        assert f"`{module.stem}`" in commands or f"`cli/{module.name}`" in commands, module.name
+
+
 def test_the_command_reference_has_every_command():
     commands = [command.name for command in main.app.registered_commands]
     commands += [group.name for group in main.app.registered_groups]

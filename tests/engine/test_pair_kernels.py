@@ -1,9 +1,10 @@
-"""The loss of a list of pairs, with its gradients, and Adam on some rows, against NumPy."""
+"""The loss of a list of pairs with its gradients, Adam on some rows, and a sparse gradient, against NumPy."""
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from planetoid.engine.pair_kernels import adam_on_rows, loss_of_pairs
+from planetoid.engine.pair_kernels import adam_on_rows, add_transposed_product, loss_of_pairs
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
@@ -40,3 +41,13 @@ def test_adam_moves_the_rows_of_its_gradient_and_no_other():
     np.testing.assert_allclose(table[rows], expected, rtol=1e-6)
     others = [0, 2, 3, 5]
     np.testing.assert_array_equal(table[others], before[others])
+
+
+def test_transposed_product():
+    X = sparse.random_array((30, 12), density=0.2, format="csr", dtype=np.float32, rng=np.random.default_rng(0))
+    X.data[:3] = 0.0
+    assert (np.diff(X.indptr) == 0).any(), "a row without entries"
+    rows = np.random.default_rng(1).normal(size=(30, 5)).astype(np.float32)
+    out = np.ones((12, 5), np.float32)
+    add_transposed_product(X.indices, X.indptr[:-1], X.data, rows, out)
+    np.testing.assert_allclose(out, 1 + X.T @ rows, rtol=1e-5, atol=1e-6)

@@ -74,10 +74,10 @@ def test_table_4_tells_memory_and_time(tmp_path, monkeypatch):
 
 
 def test_a_data_set_alone_adds_to_a_table(tmp_path, monkeypatch):
-    """Runs are executed for that data set only; cells that are finished are shown."""
+    """Runs are executed for that dataset only; cells that are finished are shown."""
     cells = [make_cell(), make_cell(dataset="citeseer")]  # of which the second could not be loaded here
     monkeypatch.setattr(reproduce, "table3", lambda: cells)
     _, shown = reproduce.reproduce_part("table3", runs=2, jobs=1, out=tmp_path, datasets=["cora-bundled"])
     assert [entry.cell.dataset for entry in shown] == ["cora-bundled"]
-    with pytest.raises(ParameterError, match="table3 has no data set 'cora'; choose from cora-bundled, citeseer"):
+    with pytest.raises(ParameterError, match="table3 has no dataset 'cora'; choose from cora-bundled, citeseer"):
         reproduce.reproduce_part("table3", runs=2, jobs=1, out=tmp_path, datasets=["cora"])

@@ -15,8 +15,9 @@ from planetoid.data.scaling import scale_rows
 from planetoid.errors import DataError
 from planetoid.explanation.contributions import Question
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
-from planetoid.models.evidence import geometric_mean
-from planetoid.models.student import class_probabilities
+from planetoid.models.context_network import ContextNetwork
+from planetoid.models.context_predictions import ContextPredictions
+from planetoid.models.opinions import geometric_mean
 
 OWN_ROW = ("feat", "tsvm", "manireg", "diel", "semiemb", "planetoid-i", "planetoid-t", "ica")
 AROUND = ("planetoid", "ssgc", "gcn")
@@ -52,13 +53,13 @@ def forward(method, model, data, row, contrast, X):
         hidden = np.maximum(A @ (scale_rows(X, model.row_normalize) @ model.W1_), 0)
         return (A[[row]] @ hidden @ model.W2_)[0] @ contrast
     x = sparse.csr_array(model._inputs.scaled(X))
-    hidden = model._hidden(model._adjacency, np.asarray(x @ model._layers.W1, np.float32))
-    logits = hidden @ model._layers.W2 + model._layers.b2 + model.opinions_
+    layers, contexts = model._network.layers, model._network.contexts
+    hidden = ContextNetwork.of(layers, contexts, x).embedding()
+    logits = hidden @ layers.W2 + layers.b2 + model.opinions_
     raw = softmax(logits, axis=1)
-    if model._distilled is not None:
-        own = np.where(np.diff(x.indptr)[:, None] > 0, class_probabilities(model._distilled, x), np.float32(0))
-        propagated = model._propagated(model._adjacency, own, raw)
-        raw = geometric_mean(raw, propagated, model.propagation_weight_)
+    if model._context_predictions is not None:
+        predictions = ContextPredictions.of(model._context_predictions.layers, x)
+        raw = geometric_mean(raw, predictions.mean(contexts, raw), model.propagation_weight_)
     return np.log(np.maximum(raw[row], 1e-30)) @ contrast
 
 

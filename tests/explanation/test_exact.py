@@ -9,11 +9,10 @@ from tests.explanation.conftest import fit, fitted
 
 import planetoid as pl
 from planetoid.data.scaling import scale_rows
-from planetoid.engine.neighbourhoods import expected_contexts
 from planetoid.explanation.contributions import Answer, Contributions, Question, by_occlusion
 from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
-from planetoid.models.context_reasons import PooledPredictions, context_weights
-from planetoid.models.planetoid import PREDICTION_RESTART
+from planetoid.models.context_predictions import PREDICTION_RESTART
+from planetoid.models.context_reasons import PooledPredictions
 
 PATH = pl.Graph.from_edges("abcd", "bcde")
 
@@ -196,8 +195,7 @@ def test_graph_convolution_by_finite_differences(data):
 
 
 def planetoid_weights(model, row, restart, described):
-    importance = model._importance(model._adjacency) * described
-    return context_weights(model._adjacency, importance, restart, int(model.neighbourhood.length), row)
+    return model._network.contexts._replace(restart=restart).shares(row, described)
 
 
 def relu_scores(rows, layers):
@@ -208,9 +206,9 @@ def relu_scores(rows, layers):
 def planetoid_score(model, X, row, contrast):
     """The log-odds that Planetoid predicts with inputs X, by its definition."""
     described = (X != 0).any(axis=1)
-    contexts = planetoid_weights(model, row, model._restart, np.ones(len(X)))
-    network = (relu_scores(contexts @ X, model._layers) + model.opinions_[row]) @ contrast
-    own = np.exp(relu_scores(X, model._distilled))
+    contexts = planetoid_weights(model, row, model._network.contexts.restart, np.ones(len(X)))
+    network = (relu_scores(contexts @ X, model._network.layers) + model.opinions_[row]) @ contrast
+    own = np.exp(relu_scores(X, model._context_predictions.layers))
     own /= own.sum(axis=1, keepdims=True)
     mean = planetoid_weights(model, row, PREDICTION_RESTART, described) @ own
     weight = model.propagation_weight_
@@ -237,13 +235,13 @@ def test_planetoid_by_its_definition_and_by_finite_differences(data):
 def test_the_network_of_planetoid_by_finite_differences(data, monkeypatch):
     """Without the predictions of contexts the score is linear in them around a node."""
     model = fit("planetoid", data, student=False)
-    monkeypatch.setattr(model, "_distilled", None)
+    monkeypatch.setattr(model, "_context_predictions", None)
     row, contrast = 42, np.array([0.0, -1.0, 1.0])
     X = model._inputs.scaled(data.X).toarray().astype(np.float64)
-    contexts = planetoid_weights(model, row, model._restart, np.ones(len(X)))
+    contexts = planetoid_weights(model, row, model._network.contexts.restart, np.ones(len(X)))
 
     def score(X):
-        return (relu_scores(contexts @ X, model._layers) + model.opinions_[row]) @ contrast
+        return (relu_scores(contexts @ X, model._network.layers) + model.opinions_[row]) @ contrast
 
     answer = ask(model, data, row, contrast)
     assert answer.score == pytest.approx(score(X), abs=1e-4)
@@ -266,14 +264,6 @@ def test_predictions_of_contexts_by_hand():
     first, second = answer.parts[0].values
     assert first + second == pytest.approx(answer.score, abs=1e-6)
     assert first / second == pytest.approx(0.8 / -0.4, rel=1e-5)
-
-
-def test_context_weights_are_a_row_of_the_expected_contexts(data):
-    adjacency = data.graph.to_scipy()
-    importance = np.linspace(0.5, 1.5, 120).astype(np.float32)
-    whole = expected_contexts(adjacency, importance, 0.2, 4, np.eye(120, dtype=np.float32))
-    for row in (0, 42, 119):
-        np.testing.assert_allclose(context_weights(adjacency, importance, 0.2, 4, row), whole[row], atol=1e-6)
 
 
 def test_what_planetoid_says_of_a_new_row_is_that_of_its_student(data):

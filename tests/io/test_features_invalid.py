@@ -181,8 +181,8 @@ def test_files_without_ids_need_one_row_per_node(write, text_after_path):
 def test_files_of_other_nodes(write, text_after_path):
     for content, name in (("id,x\np,1\nq,2\n", "f.csv"), ("p x\nq y\n", "f.txt")):
         assert text_after_path(read_features, write(content, name), GRAPH) == (
-            ": no record has the id of a node of the graph (the first has 'p'); "
-            "is it the right file, and the right id column?"
+            ": no record has the id of a node of the graph: the first id is 'p', ids of the graph look like 'a'; "
+            "check that this is the right file and the right id column"
         )
 
 

@@ -54,3 +54,12 @@ def test_what_is_wrong_is_said(write, text, message):
     with pytest.raises(DataError) as caught:
         read_features(write(text))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [b"sour\x9cce", b"a\x9c"])
+def test_a_name_that_is_not_utf_8(name, tmp_path):
+    path = tmp_path / "e.jsonl"
+    row = b'{"' + name + b'": "a", "target": "b"}' if name.startswith(b"s") else b'{"source": {"' + name + b'": 1}}'
+    path.write_bytes(b'{"source": "x", "target": "y"}\n' + row + b"\n")
+    with pytest.raises(DataError, match=r"e.jsonl, line 2: byte 0x9c at position \d+ is not UTF-8"):
+        read_edges(path)

@@ -95,8 +95,8 @@ def test_unknown_nodes_are_left_out_and_counted(write, text_after_path):
     assert labels.tolist() == ["x", "y", None]
     assert caught[0].filename == __file__
     assert text_after_path(read_labels, write("p,x\nq,y\n"), GRAPH) == (
-        ": no record has the id of a node of the graph (the first has 'p'); "
-        "is it the right file, and the right id column?"
+        ": no record has the id of a node of the graph: the first id is 'p', ids of the graph look like 'a'; "
+        "check that this is the right file and the right id column"
     )
 
 
@@ -141,6 +141,10 @@ def test_a_first_line_that_may_be_a_header_is_questioned(write):
         ("a\nb\n", ": the file has only one column; its first line is 'a'" + ONE_COLUMN),
         ("a,\nb,\n", ", column 1 (counted from 0): no label in 2 records: the column is empty"),
         ("a,x,1\nb,y,2\n", ": cannot infer which of 2 columns holds the labels; pass label_column=... to choose it"),
+        (
+            "key,kind,by\na,x,1\nb,y,2\n",
+            ": cannot infer which of 2 columns holds the labels; they are kind, by; pass label_column=... to choose it",
+        ),
         ("a,x\n,y\n", ", line 2, column 0 (counted from 0): the id is empty; every record needs one"),
         ("a,x\nb\n", ", line 2: 1 cell, but other lines have 2" + NEEDS_QUOTES),
         (b"a,x\nb,\xff\n", ", line 2: byte 0xff at position 3 is not UTF-8" + SAVE_AS_UTF8),

@@ -1,9 +1,11 @@
-"""A small graph of three communities for the tests of the models."""
+"""A small graph of three communities, and a quick ``Planetoid``, for the tests of the models."""
 
 import numpy as np
 import pytest
 
 import planetoid as pl
+
+FAST = {"training__steps": 60, "training__warmup": 20, "training__teaching": 40, "student": False}
 
 
 class Small:
@@ -30,3 +32,27 @@ class Small:
 @pytest.fixture(scope="session")
 def small():
     return Small()
+
+
+def planetoid(**parameters):
+    return pl.Planetoid(dimension=16).set_params(**(FAST | parameters))
+
+
+@pytest.fixture(scope="module")
+def citation():
+    data = pl.datasets.make_citation(600, seed=3)
+    return data, data.split("random", per_class=10, n_val=60, n_test=300, seed=0)
+
+
+def pooled(model, adjacency, network, own):
+    """The predictions of a network and the mean of own predictions over contexts, in dense matrices by hand."""
+    A = adjacency.toarray().astype(float)
+    degrees = A.sum(axis=1)
+    steps = 0.7 * A / np.maximum(degrees, 1e-300)[:, None]
+    visits = sum(np.linalg.matrix_power(steps, k) for k in range(11))
+    importance = (degrees / A[A > 0].mean() + 1) ** -model.neighbourhood.degree_power * own.any(axis=1)
+    mean = visits @ (importance[:, None] * own) / (visits @ importance)[:, None]
+    w = model.propagation_weight_
+    assert 0 < w < 1
+    logs = (1 - w) * np.log(network) + w * np.log(mean)
+    return np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)

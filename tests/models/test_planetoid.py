@@ -1,4 +1,4 @@
-"""``Planetoid``: what it learns from, new nodes, threads, checkpoints, files."""
+"""``Planetoid``: what it learns from, new rows, threads, checkpoints, files."""
 
 import warnings
 from dataclasses import replace
@@ -6,32 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.models.conftest import planetoid, pooled
 
 import planetoid as pl
 from planetoid.labels import some_of_each_class
-from planetoid.models.evidence import Teacher, sharpened
-from planetoid.models.planetoid import (
-    PRIOR_CONFIDENCE,
-    PRIOR_LABELS,
-    TEACHER_KNOWS_BETTER,
-    TEACHER_LABELS,
-    TEACHER_WEIGHT,
-    _class_prior,
-)
+from planetoid.models import planetoid as module
+from planetoid.models.context_network import ContextNetwork
 from planetoid.models.student import class_probabilities
+from planetoid.models.teacher import TEACHER_KNOWS_BETTER, TEACHER_LABELS, TEACHER_WEIGHT, Teacher
 from planetoid.training import consistency_loss
-
-FAST = {"training__steps": 60, "training__warmup": 20, "training__teaching": 40, "student": False}
-
-
-def planetoid(**parameters):
-    return pl.Planetoid(dimension=16).set_params(**(FAST | parameters))
-
-
-@pytest.fixture(scope="module")
-def citation():
-    data = pl.datasets.make_citation(600, seed=3)
-    return data, data.split("random", per_class=10, n_val=60, n_test=300, seed=0)
 
 
 def fitted(citation, **parameters):
@@ -68,7 +51,7 @@ def test_without_edges_a_graph_is_made_from_the_features(citation):
     data, split = citation
     y = pl.mask_labels(data.y, split.train)
     model = planetoid().fit(data.X, y)
-    assert model._adjacency.nnz > 0
+    assert model._network.contexts.adjacency.nnz > 0
     feat = pl.Feat().fit(data.X, y)
     assert correct(citation, model.predict()) > correct(citation, feat.predict()) - 0.02
 
@@ -216,34 +199,6 @@ def test_at_most_so_many_labelled_nodes_of_each_class_in_turn():
     assert some_of_each_class(y, np.arange(18), 100).tolist() == list(range(18))
 
 
-@pytest.fixture(scope="module")
-def grown(citation):
-    """A model without the last 60 nodes, these nodes, and their edges by row number."""
-    data, split = citation
-    n = data.n_nodes - 60
-    matrix = data.graph.to_scipy()
-    y = pl.mask_labels(data.y, split.train[split.train < n])[:n]
-    graph = pl.Graph.from_scipy(sparse.csr_array(matrix[:n, :n]))
-    model = planetoid(student=True, view="neighbourhood").fit(data.X[:n], y, graph=graph)
-    source, target = sparse.triu(matrix).nonzero()
-    edges = [(int(a), int(b)) for a, b in zip(source, target, strict=True) if max(a, b) >= n]
-    return model, n, edges
-
-
-def pooled(model, adjacency, network, own):
-    """The predictions of a network and the mean of own predictions over contexts, in dense matrices by hand."""
-    A = adjacency.toarray().astype(float)
-    degrees = A.sum(axis=1)
-    steps = 0.7 * A / np.maximum(degrees, 1e-300)[:, None]
-    visits = sum(np.linalg.matrix_power(steps, k) for k in range(11))
-    importance = (degrees / A[A > 0].mean() + 1) ** -model.neighbourhood.degree_power * own.any(axis=1)
-    mean = visits @ (importance[:, None] * own) / (visits @ importance)[:, None]
-    w = model.propagation_weight_
-    assert 0 < w < 1
-    logs = (1 - w) * np.log(network) + w * np.log(mean)
-    return np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
-
-
 def test_predictions_are_pooled_with_those_of_contexts(citation):
     data, split = citation
     model = planetoid(calibrate=False)
@@ -252,8 +207,8 @@ def test_predictions_are_pooled_with_those_of_contexts(citation):
     model._pooled = lambda *arguments: teachers.append(pool(*arguments)) or teachers[-1]
     model.fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
     network = np.exp(teachers[-1]) / np.exp(teachers[-1]).sum(axis=1, keepdims=True)
-    own = class_probabilities(model._distilled, model._inputs.scaled(data.X))
-    expected = pooled(model, model._adjacency, network, own)
+    own = class_probabilities(model._context_predictions.layers, model._inputs.scaled(data.X))
+    expected = pooled(model, model._network.contexts.adjacency, network, own)
     np.testing.assert_allclose(model.predict_proba(), expected, rtol=1e-3, atol=1e-6)
 
 
@@ -264,87 +219,7 @@ def test_a_model_of_features_alone_propagates_nothing_even_if_fitted_before(cita
     assert model.propagation_weight_ > 0
     model.set_params(view="features").fit(data.X, y, graph=data.graph)
     assert model.propagation_weight_ == 0
-    assert model._distilled is None
-
-
-def test_new_nodes_with_edges_are_as_if_they_had_been_there(citation, grown):
-    data, _ = citation
-    model, n, edges = grown
-    found = model.predict_proba(data.X[n:], edges=edges)
-    matrix = data.graph.to_scipy().astype(np.float32)
-    projected = np.asarray(model._inputs.scaled(data.X) @ model._layers.W1)
-    hidden = model._hidden(matrix, projected)
-    own = class_probabilities(model._student.layers, model._inputs.scaled(data.X))
-    network = np.exp(model._scores(hidden))
-    expected = model.calibration_.apply(pooled(model, matrix, network, own)[n:])
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
-    truth = data.y[n:]
-    labels = model.predict(data.X[n:], edges=edges)
-    assert (labels == truth).mean() >= (model.predict(data.X[n:]) == truth).mean()
-
-
-def test_ids_of_new_nodes(citation, grown):
-    import pandas as pd
-
-    data, _ = citation
-    model, n, edges = grown
-    expected = model.predict_proba(data.X[n:], edges=edges)
-    named = [tuple(f"new {node}" if node >= n else node for node in edge) for edge in edges]
-    ids = [f"new {row}" for row in range(n, data.n_nodes)]
-    np.testing.assert_array_equal(model.predict_proba(data.X[n:], edges=named, ids=ids), expected)
-    frame = pd.DataFrame(data.X[n:].toarray(), index=ids)
-    np.testing.assert_allclose(model.predict_proba(frame, edges=named), expected, rtol=1e-5)
-    heavier = [(*edge, 1.0) for edge in edges]
-    np.testing.assert_array_equal(model.predict_proba(data.X[n:], edges=heavier), expected)
-
-
-def test_new_nodes_without_features(grown):
-    model = grown[0]
-    probabilities = model.predict_proba(edges=[("one", 3), ("two", 4), ("two", "one")])
-    assert probabilities.shape[0] == 2
-    alone = model.predict_proba(edges=[("one", 3)])
-    own = model.predict_proba(nodes=[3])
-    assert alone.argmax() == own.argmax()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"edges": [(0, 1)]}, "joins two fitted nodes"),
-        ({"edges": [("a", 1, -1.0)]}, "must be positive"),
-        ({"edges": [("a",)]}, "must be a pair"),
-        ({"edges": [("a", 1)], "nodes": [0]}, "not both"),
-        ({"edges": [("a", 1)], "ids": ["a", "a"]}, "must differ"),
-        ({"edges": [("a", 1)], "ids": [0]}, "is fitted already"),
-    ],
-)
-def test_edges_that_make_no_sense(grown, arguments, message):
-    with pytest.raises(pl.errors.DataError, match=message):
-        grown[0].predict_proba(**arguments)
-
-
-def test_unknown_and_missing_ids(citation, grown):
-    data, _ = citation
-    model, n, _ = grown
-    with pytest.raises(pl.errors.DataError, match="node 'nobody': not in the graph"):
-        model.predict_proba(data.X[n : n + 1], edges=[("nobody", 1)])
-    with pytest.raises(pl.errors.DataError, match="1 ids for 2 rows"):
-        model.predict_proba(data.X[n : n + 2], edges=[("a", 1)], ids=["a"])
-
-
-# ---- parts of the model by hand ---------------------------------------------------------
-
-
-def test_the_walks_have_the_parameters_of_the_neighbourhood(citation):
-    data, _ = citation
-    model = fitted(citation, view="neighbourhood", neighbourhood__restart=0.2, neighbourhood__degree_power=0.5)
-    walks = model._walks()
-    assert walks.log_continue == pytest.approx(np.log(0.8))
-    assert (walks.per_sample, walks.length) == (model.neighbourhood.walks, model.neighbourhood.length)
-    degrees = np.diff(data.graph.indptr)
-    np.testing.assert_allclose(walks.importance, 1 / np.sqrt(degrees + 1), rtol=1e-6)
-    alone = fitted(citation, view="features")._walks()
-    assert (alone.per_sample, alone.length, alone.log_continue) == (1, 0, -np.inf)
+    assert model._context_predictions is None
 
 
 @pytest.mark.parametrize(
@@ -358,41 +233,32 @@ def test_network_and_teacher_have_their_weights_in_the_prediction(citation, accu
     x = sparse.csr_array(model._inputs.scaled(data.X))
     opinion = np.random.default_rng(0).dirichlet(np.ones(data.n_classes), data.n_nodes).astype(np.float32)
     others = np.random.default_rng(1).normal(size=opinion.shape).astype(np.float32)
-    found = model._pooled(known, x, Teacher("features", opinion, accuracy, others, {}, share))
+    network = ContextNetwork.of(model._network.layers, model._network.contexts, x)
+    found = model._pooled(known, network, Teacher("features", opinion, accuracy, others, {}, share))
     if of_teacher is None:
         of_teacher = TEACHER_WEIGHT + TEACHER_LABELS / len(split.train)
-    expected = of_network * model._scores(model.embedding_) + of_teacher * np.log(opinion) + others
+    expected = of_network * network.log_probabilities(model.embedding_) + of_teacher * np.log(opinion) + others
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_an_embedding_that_predicts_little_makes_the_network_count_little(citation):
+def test_an_embedding_that_predicts_little_makes_the_network_count_little(citation, monkeypatch):
     """A noise embedding in the place of that of the graph."""
     data, split = citation
     noise = sparse.csr_array(np.random.default_rng(0).normal(size=(data.n_nodes, 8)).astype(np.float32))
     y = pl.mask_labels(data.y, split.train)
     usual, model = planetoid(view="graph"), planetoid(view="graph")
-    model._graph_features = lambda data: noise
     shares = []
     for one in (usual, model):
         train = one._train
-        one._train = lambda data, x, teacher, train=train: (
-            shares.append(teacher.network_share) or train(data, x, teacher)
+        one._train = lambda data, x, contexts, teacher, train=train: (
+            shares.append(teacher.network_share) or train(data, x, contexts, teacher)
         )
         one.fit(data.X, y, graph=data.graph)
+        monkeypatch.setattr(module, "graph_features", lambda *_, **options: noise)
     assert shares[1] < 0.1 < shares[0]
     assert model.propagation_weight_ < 2 * shares[1]
     truth = np.asarray(data.class_names)[data.y]
     assert (model.predict() == truth).mean() > (usual.predict() == truth).mean() - 0.1
-
-
-def test_the_class_prior_goes_from_label_frequencies_to_what_the_teacher_counts():
-    opinion = np.random.default_rng(0).dirichlet([1.0, 2.0, 6.0], 50).astype(np.float32)
-    counted = sharpened(opinion, PRIOR_CONFIDENCE).mean(axis=0)
-    for codes, labels in (([0, 1, 2], [1 / 3, 1 / 3, 1 / 3]), ([0] * 30 + [1] * 15 + [2] * 15, [0.5, 0.25, 0.25])):
-        per_class = len(codes) / 3
-        share = (per_class / (per_class + PRIOR_LABELS)) ** 2
-        expected = share * counted + (1 - share) * np.array(labels)
-        np.testing.assert_allclose(_class_prior(opinion, np.array(codes)), expected, rtol=1e-5)
 
 
 def test_the_examples_are_the_labelled_and_the_unlabelled_nodes(citation, monkeypatch):
@@ -417,25 +283,5 @@ def test_a_graph_made_from_features_is_no_view_of_its_own(citation):
     assert model.view_ in ("features", "neighbourhood")
     edgeless = replace(data, y=pl.mask_labels(data.y, split.train), graph=pl.Graph.without_edges(data.ids))
     X = model._inputs.scaled(data.X)
-    assert set(model._ask(edgeless, X).verdicts) == {"features", "neighbourhood"}
-
-
-def test_a_new_node_of_a_graph_without_features_starts_from_the_mean_of_its_neighbours(citation):
-    data, split = citation
-    model = planetoid().fit(None, pl.mask_labels(data.y, split.train), graph=data.graph)
-    assert model.view_ == "graph"
-    n, neighbours = data.n_nodes, [3, 8]
-    adjacency = sparse.lil_array((n + 1, n + 1), dtype=np.float32)
-    adjacency[:n, :n] = model._adjacency
-    adjacency[n, neighbours] = adjacency[neighbours, n] = 1.0
-    start = model._projected[neighbours].mean(axis=0, keepdims=True)
-    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, start]))
-    own = np.vstack([model._own_predictions, np.zeros((1, data.n_classes))])
-    network = np.exp(model._scores(hidden))
-    expected = model.calibration_.apply(pooled(model, sparse.csr_array(adjacency), network, own)[n:])
-    found = model.predict_proba(edges=[(n, node) for node in neighbours])
-    np.testing.assert_allclose(found, expected, rtol=2e-4)
-    hidden = model._hidden(sparse.csr_array(adjacency), np.vstack([model._projected, 0 * start]))
-    network = np.exp(model._scores(hidden))
-    without = model.calibration_.apply(pooled(model, sparse.csr_array(adjacency), network, own)[n:])
-    assert np.abs(without / expected - 1).max() > 2e-3  # ten times the tolerance
+    adjacency = model._network.contexts.adjacency
+    assert set(model._ask(edgeless, X, adjacency).verdicts) == {"features", "neighbourhood"}

@@ -21,7 +21,7 @@ from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions,
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
+from planetoid.training.callbacks import CALLBACKS, Callback, Record
 
 if TYPE_CHECKING:
     from planetoid.training.gcn_loss import GraphConvolution
@@ -129,10 +129,6 @@ class GCN(EmbeddingMixin, GraphClassifier):
         self.calibrate = calibrate
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_callbacks(self.callbacks)
 
     def _fit(self, data: Dataset) -> Probabilities:
         from planetoid.training.randomness import one_thread

@@ -24,8 +24,8 @@ from planetoid.explanation.contributions import LOG_ODDS, SET_LOG_ODDS, Answer, 
 from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
-from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
-from planetoid.training.fingerprints import fingerprint_of, stable_repr
+from planetoid.training.callbacks import CALLBACKS, Callback, Record
+from planetoid.training.fingerprints import fingerprint_of
 from planetoid.training.logistic_reasons import by_labelled_nodes
 from planetoid.training.logistic_regression import LogisticRegressions, fit_logistic, left_out_sets
 from planetoid.training.softmax_reasons import by_optimality
@@ -153,10 +153,6 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_callbacks(self.callbacks)
-
     def _fit(self, data: Dataset) -> Probabilities:
         e, shard = self._train(data)
         rows = data.labelled
@@ -259,13 +255,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
             self.callbacks or (),
             name=type(self).__name__,
             verbose=self.verbose,
-            fingerprint=lambda: self._fingerprint(data),
+            fingerprint=lambda: fingerprint_of(self, self._seed, data, ignored=("C", "calibrate", "directory")),
         )
         trainer.run()
         self.history_ = trainer.history
         return e, shard
-
-    def _fingerprint(self, data: Dataset) -> str:
-        names = ("dimension", "pretrain", "contexts", "context_learning_rate", "negatives")
-        parameters = {name: stable_repr(getattr(self, name)) for name in names}
-        return fingerprint_of(type(self).__name__, self._seed, parameters, data)

@@ -58,7 +58,8 @@ def examine(options: DataOptions, *, new_nodes: bool = False, quiet: bool = Fals
             data = options.read(labels=False, quiet=quiet)
         except DataError as error:
             # It need not be the only one; what is wrong between two files shows up in none of them alone.
-            errors = [render(one) for one in options.errors(quiet=quiet)] or [render(error)]
+            found = options.errors(quiet=quiet) or [error]
+            errors = list(dict.fromkeys(render(one) for one in found))  # two files may have the same one
             return {"usable": False, "errors": errors, "warnings": warned}
     return {"errors": [], "warnings": warned} | _examine(data, new_nodes, quiet)
 
@@ -96,7 +97,7 @@ def _signal(correct: Correct) -> str:
     names = {"features": "features alone", "neighbourhood": "features and graph", "graph": "graph alone"}
     shares = ", ".join(f"{names[view]} {one.mean():.0%}" for view, one in correct.items())
     n_labels = len(next(iter(correct.values())))
-    return f"accuracy of a quick linear model, left-out labels: {shares} ({pluralize(n_labels, 'label')})"
+    return f"accuracy of a linear model on left-out labels: {shares} ({pluralize(n_labels, 'label')})"
 
 
 def _misleading(correct: Correct) -> list[str]:
@@ -110,9 +111,7 @@ def _misleading(correct: Correct) -> list[str]:
     by_graph = paired_difference(scores[both], scores["features"])
     by_features = paired_difference(scores["neighbourhood"], scores["graph"])
     if by_graph.mean < 0 and by_graph.is_clear:
-        return [
-            "The graph misleads a linear model: predictions from features alone are better. planetoid and feat suit."
-        ]
+        return ["The graph misleads a linear model: predictions from features alone are better. Use planetoid or feat."]
     if by_features.mean < 0 and by_features.is_clear:
         return ["The features mislead a linear model: predictions from the graph alone are better."]
     return []
@@ -147,7 +146,7 @@ def _as_text(report: dict[str, Any]) -> list[str]:
         if report.get(key):
             lines += ["", f"{title}:", *(f"  - {sentence}" for sentence in report[key])]
     if not report["usable"]:
-        return [*lines, "", "The data cannot be used as it is."]
+        return [*(lines if report.get("summary") else lines[1:]), "", "The data cannot be used as it is."]
     lines += ["", f"Methods: {', '.join(report['methods'])}"]
     lines += [f"  {line}" for line in excluded_lines(report["excluded"])]
     lines.append(f"Recommended: {report['recommended']['method']} ({report['recommended']['reason']})")

@@ -26,7 +26,6 @@ from planetoid.cli.options import (
     HoldOut,
     Journal,
     Methods,
-    NewNodes,
     PerClass,
     Processes,
     Quiet,
@@ -35,6 +34,7 @@ from planetoid.cli.options import (
     Settings,
     Splits,
     TrainShare,
+    UnseenNodes,
     takes_data,
 )
 from planetoid.cli.outputs import check_writable
@@ -55,7 +55,7 @@ __all__ = ["compare", "recommend"]
 def compare(
     options: DataOptions,
     method: Methods = None,
-    new_nodes: NewNodes = False,
+    new_nodes: UnseenNodes = False,
     splits: Splits = 5,
     train_share: TrainShare = None,
     per_class: PerClass = None,

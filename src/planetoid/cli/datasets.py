@@ -1,4 +1,4 @@
-"""``planetoid datasets``: which data sets can be loaded by name, and where they are."""
+"""``planetoid datasets``: which datasets can be loaded by name, and where they are."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
     from planetoid.datasets import DatasetInfo
 
-app = typer.Typer(no_args_is_help=True, help="List, describe and download the paper's data sets.")
+app = typer.Typer(no_args_is_help=True, help="List, describe and download the paper's datasets.")
 
-Name = Annotated[str, typer.Argument(help="Name of a data set, see planetoid datasets list.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(help="Name of a dataset; see planetoid datasets list.", show_default=False, metavar="NAME")
+]
 Root = Annotated[Path | None, typer.Option(help="Folder to search first.", show_default=False, metavar="FOLDER")]
 
 
 @app.command("list")
 def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
-    """List all data sets and where their files are."""
+    """List all datasets and where their files are."""
     from planetoid import datasets
 
     entries = [(datasets.info(name), find_folder(datasets.info(name), root)) for name in datasets.names()]
@@ -47,7 +49,7 @@ def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
 
 @app.command("info")
 def info(name: Name, root: Root = None, as_json: AsJson = False) -> None:
-    """Describe a data set and, if its files are available, count what is in them."""
+    """Describe a dataset and, if its files are available, count what is in them."""
     from planetoid import datasets
 
     entry = datasets.info(name)
@@ -69,7 +71,7 @@ def info(name: Name, root: Root = None, as_json: AsJson = False) -> None:
 
 @app.command("get")
 def get(name: Name, root: Root = None, quiet: Quiet = False) -> None:
-    """Download a data set if necessary, verify its files, and print their folder.
+    """Download a dataset if necessary, verify its files, and print their folder.
 
     For example:
       [bold]planetoid datasets get pubmed[/bold]
@@ -83,7 +85,7 @@ def get(name: Name, root: Root = None, quiet: Quiet = False) -> None:
 
 
 def find_folder(entry: DatasetInfo, root: Path | None) -> str | None:
-    """Return the folder that has a data set's files, or ``None``; no file is read."""
+    """Return the folder that has a dataset's files, or ``None``; no file is read."""
     from planetoid.datasets.authors import file_names
     from planetoid.datasets.diel import diel_files
     from planetoid.datasets.files import candidate_folders

@@ -18,7 +18,6 @@ from planetoid.cli.options import (
     Engine,
     HoldOut,
     Journal,
-    NewNodes,
     PerClass,
     Processes,
     Quiet,
@@ -27,10 +26,11 @@ from planetoid.cli.options import (
     Settings,
     Splits,
     TrainShare,
+    UnseenNodes,
     takes_data,
 )
 from planetoid.cli.outputs import check_writable
-from planetoid.errors import DataError, ParameterError
+from planetoid.errors import DataError
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def evaluate(
             metavar="NAMES",
         ),
     ] = "auto",
-    new_nodes: NewNodes = False,
+    new_nodes: UnseenNodes = False,
     splits: Splits = 5,
     train_share: TrainShare = None,
     per_class: PerClass = None,
@@ -89,8 +89,8 @@ def evaluate(
     test every label once; more [bold]--splits[/bold] repeat it with other folds. Shows
     the accuracy with its 95 % interval, macro F1, calibration error, the confusion
     matrix, and how often predictions of each confidence are correct; for several
-    labels per node, micro and macro F1. With
-    [bold]--new-nodes[/bold] the test nodes are removed from the graph before training.
+    labels per node, micro and macro F1. With [bold]--new-nodes[/bold] the test nodes are
+    removed from the graph before training.
 
     For example:
       [bold]planetoid evaluate --edges e.csv --features f.parquet --labels l.csv[/bold]
@@ -99,7 +99,7 @@ def evaluate(
       [bold]planetoid evaluate --edges e.csv --labels l.csv --splits 50 --journal runs.log[/bold]
     """
     from planetoid.cli.measurement import measure_with_progress, split_protocol
-    from planetoid.cli.method_choice import choose_method, parse_methods
+    from planetoid.cli.method_choice import check_suitable, choose_method, parse_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
 
     options.require(labels=True)
@@ -116,7 +116,7 @@ def evaluate(
         choice = choose_method(data, new_nodes=new_nodes)
         print_message(f"{choice.method}: {choice.reason}", quiet=quiet)
         methods, parameters = [choice.method], settings_by_method([choice.method], given)
-    _check_suitable(methods, data, new_nodes)
+    check_suitable(methods, data, new_nodes=new_nodes)
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
     )
@@ -186,8 +186,8 @@ def how_measured(protocol: Protocol, rows: list[dict[str, Any]]) -> str:
     metric = main_metric(rows[0])
     number = max(row[metric.tested_key] for row in rows)
     return (
-        f"{metric.name[0].upper()}{metric.name[1:]} in per cent, with the interval that holds it with 95 % "
-        f"probability, from {pluralize(number, metric.unit)}; others: mean ± standard deviation over splits. "
+        f"{metric.name[0].upper()}{metric.name[1:]} in per cent with its 95 % interval, from "
+        f"{pluralize(number, metric.unit)}; others: mean ± standard deviation over splits. "
         f"Protocol: {protocol.in_words()}."
     )
 
@@ -200,15 +200,6 @@ def warnings_by_method(outcomes: list[Outcome]) -> dict[str, list[str]]:
             if text not in found.setdefault(outcome.method, []):
                 found[outcome.method].append(text)
     return found
-
-
-def _check_suitable(methods: list[str], data: Dataset, new_nodes: bool) -> None:
-    from planetoid.cli.method_choice import exclusion_reason
-
-    for method in methods:
-        reason = exclusion_reason(method, data, new_nodes=new_nodes)
-        if reason is not None and method != "diel":
-            raise ParameterError(f"{method} does not suit the data: it {reason}")
 
 
 def _show(outcomes: list[Outcome], data: Dataset, protocol: Protocol, warned: list[str], as_json: bool) -> None:
@@ -274,7 +265,7 @@ def _details(method: str, outcomes: list[Outcome], classes: tuple[str, ...]) -> 
 
 
 def _about_balance(data: Dataset, details: dict[str, dict[str, Any]]) -> list[str]:
-    """Say what is estimated if there are as many labels of every class, which need not be as frequent."""
+    """Say what is estimated if all classes have about as many labels, though they may differ in size."""
     sizes = np.bincount(data.y[data.y >= 0], minlength=data.n_classes)
     if len(sizes) < 2 or sizes.max() > BALANCED * sizes.min():
         return []
@@ -284,9 +275,9 @@ def _about_balance(data: Dataset, details: dict[str, dict[str, Any]]) -> list[st
         if row["accuracy_weighted_by_predictions"] is not None
     ]
     return [
-        "There are as many labels of each class, so these figures are for nodes of which each class has as many. If "
-        "the classes differ in size, expect the accuracy per class, weighted by their sizes: with the class sizes "
-        f"that are predicted, {', '.join(weighted)}."
+        "All classes have about the same number of labels, so the accuracy is that for classes of equal size. If the "
+        "classes differ in size, expect the accuracy per class, weighted by their sizes: with the predicted class "
+        f"sizes, {', '.join(weighted)}."
     ]
 
 

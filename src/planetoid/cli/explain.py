@@ -1,4 +1,4 @@
-"""``planetoid explain``: what speaks for the label of a node and against it."""
+"""``planetoid explain``: the reasons for the label of a node and against it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["explain"]
 @takes_data(validation=False)
 def explain(
     model: Model,
-    node: Annotated[str, typer.Argument(help="Id of a fitted node.", show_default=False)],
+    node: Annotated[str, typer.Argument(help="Id of a fitted node.", show_default=False, metavar="NODE")],
     options: DataOptions,
     top: Annotated[
-        int, typer.Option(min=1, help="Reasons of each kind to list: so many for the class, and so many against it.")
+        int, typer.Option(min=1, help="Number of reasons of each kind to list, for the class and against it.")
     ] = 5,
     label: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def explain(
     The class is compared with the most probable other one; of a model with several
     labels per node, the reasons are for having the label. What a number means
     depends on the method and is printed beside it. Files of the fit are only
-    needed if they are larger than 32 MB, which a saved model does not contain.
+    needed if they are larger than 32 MB: they are then not saved with the model.
 
     For example:
       [bold]planetoid explain model/ paper_17[/bold]
@@ -72,7 +72,7 @@ def _node_of(saved: SavedModel, text: str) -> Hashable:
     is_integer = text.removeprefix("-").isdecimal() and ids.kind != "str"
     node: Hashable = int(text) if is_integer else text
     if node not in ids:
-        raise DataError(f"the model has no node {text!r}; its ids are such as {str(ids[0])!r}", path=saved.path)
+        raise DataError(f"the model has no node {text!r}; its ids look like {str(ids[0])!r}", path=saved.path)
     return node
 
 

@@ -31,11 +31,12 @@ __all__ = ["fit"]
 def fit(
     options: DataOptions,
     method: Annotated[
-        str, typer.Option(help="Short name of a method; auto: chosen by the data.", metavar="NAME")
+        str, typer.Option(help="Short name of a method; auto: a method that suits the data.", metavar="NAME")
     ] = "auto",
     new_nodes: NewNodes = False,
     preset: Annotated[
-        str | None, typer.Option(help="Parameters by name, for example tuned/cora.", show_default=False, metavar="NAME")
+        str | None,
+        typer.Option(help="Named set of parameters, for example tuned/cora.", show_default=False, metavar="NAME"),
     ] = None,
     settings: Settings = None,
     hold_out: Annotated[
@@ -49,12 +50,14 @@ def fit(
     jobs: Annotated[int, typer.Option(min=1, help="Number of threads, for methods that use several.")] = 1,
     processes: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of processes that fit together.", show_default=False),
+        typer.Option(
+            min=1, help="Number of processes that fit one model together; without it, one process.", show_default=False
+        ),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="Folder to keep the state of the training in; the same command resumes from it.",
+            help="Folder for checkpoints; the same command resumes from the last one.",
             show_default=False,
             metavar="FOLDER",
         ),
@@ -87,6 +90,8 @@ def fit(
     parameters = parse_settings(settings)
     if method != "auto":
         method = _checked_method(method, new_nodes, parameters)
+    if hold_out is not None and not 0 < hold_out < 1:
+        raise ParameterError(f"--hold-out must be a number in (0, 1), got {hold_out:g}")
     if hold_out is not None and options.validation is not None:
         raise ParameterError("--hold-out and --validation are mutually exclusive")
     if processes is not None or is_one_of_several():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "by_prior",
+    "check_suitable",
     "choose_method",
     "excluded_lines",
     "exclusion_reason",
@@ -104,8 +105,16 @@ def exclusion_reason(method: str, data: Dataset, *, new_nodes: bool = False) -> 
     return None
 
 
+def check_suitable(methods: Iterable[str], data: Dataset, *, new_nodes: bool) -> None:
+    """Raise ``ParameterError`` for a method that cannot be used on the data; diel can be, where it makes no sense."""
+    for method in methods:
+        reason = exclusion_reason(method, data, new_nodes=new_nodes)
+        if reason is not None and method != "diel":
+            raise ParameterError(f"{method} does not suit the data: it {reason}", parameter="method")
+
+
 def suitable_methods(data: Dataset, *, new_nodes: bool = False) -> tuple[list[str], dict[str, str]]:
-    """Return the methods that suit the data, quick ones first, and why the others are excluded."""
+    """Return the methods that suit the data, fast ones first, and why the others are excluded."""
     ordered = fastest_first()
     reasons = {name: exclusion_reason(name, data, new_nodes=new_nodes) for name in ordered}
     excluded = {name: reason for name, reason in reasons.items() if reason is not None}

@@ -35,12 +35,13 @@ __all__ = [
     "Settings",
     "Splits",
     "TrainShare",
+    "UnseenNodes",
     "data_options",
     "takes_data",
 ]
 
 PANEL = "Data"
-FORMATS_HELP = "Format of --features if its suffix does not tell: table, tokens, svmlight, npz, ..."
+FORMATS_HELP = "Format of --features if the suffix does not show it: table, tokens, svmlight, npz, ..."
 
 
 def _data_option(option: str, text: str, kind: type, metavar: str) -> object:
@@ -67,13 +68,16 @@ DATA_OPTIONS: dict[str, object] = {
     "nodes": _data_option(
         "--nodes",
         "Nodes: a table with a column of ids, columns of any kind as features and perhaps the labels, instead of "
-        "--features and --labels. Numbers, categories, dates, text and lists are prepared as they need it.",
+        "--features and --labels. Numbers, categories, dates, text and lists are each converted to features.",
         Path,
         "FILE",
     ),
     "labels": _data_option("--labels", "Known labels: a table of id and label.", Path, "FILE"),
     "validation": _data_option(
-        "--validation", "Labels for early stopping, never fitted: a table of id and label.", Path, "FILE"
+        "--validation",
+        "Labels for early stopping and calibration, never for fitting: a table of id and label.",
+        Path,
+        "FILE",
     ),
     "directed": Annotated[bool, typer.Option("--directed", help="Keep the direction of edges.", rich_help_panel=PANEL)],
     "source_column": _data_option(
@@ -88,7 +92,7 @@ DATA_OPTIONS: dict[str, object] = {
         "--label-column", "Column of labels in --nodes or --labels; an empty label is unknown.", str, "COLUMN"
     ),
     "ignore": _data_option(
-        "--ignore", "Column of --features or --nodes that is no feature; may be repeated.", list[str], "COLUMN"
+        "--ignore", "Column of --features or --nodes to leave out; may be repeated.", list[str], "COLUMN"
     ),
     "text_columns": _data_option(
         "--text-columns", "Column of --nodes that is free text; may be repeated.", list[str], "COLUMN"
@@ -97,20 +101,23 @@ DATA_OPTIONS: dict[str, object] = {
         "--categorical", "Column of --nodes whose values are categories; may be repeated.", list[str], "COLUMN"
     ),
     "unlabelled": _data_option(
-        "--unlabelled", "Label that means that the label is unknown, such as NA; may be repeated.", list[str], "LABEL"
+        "--unlabelled", "Value that stands for an unknown label, such as NA; may be repeated.", list[str], "LABEL"
     ),
     "features_format": _data_option("--features-format", FORMATS_HELP, str, "FORMAT"),
     "header": _data_option(
         "--header",
-        "File with a header (edges, features, nodes, labels or validation); by default headers are detected.",
+        "File that has a header: edges, features, nodes, labels or validation; may be repeated. By default headers "
+        "are detected.",
         list[str],
         "FILE",
     ),
-    "no_header": _data_option("--no-header", "File without a header.", list[str], "FILE"),
+    "no_header": _data_option(
+        "--no-header", "File that has no header: edges, ...; may be repeated.", list[str], "FILE"
+    ),
     "decimal": _data_option("--decimal", "Decimal separator of numbers in text; by default detected.", str, "SIGN"),
     "query": _data_option(
         "--query",
-        "SQL query, or name of a table, of an SQLite or DuckDB file, for example edges='SELECT a, b FROM follows'; "
+        "SQL query for an SQLite or DuckDB file, or the name of a table, for example edges='SELECT a, b FROM follows'; "
         "may be repeated.",
         list[str],
         "FILE=SQL",
@@ -122,7 +129,7 @@ DATA_OPTIONS: dict[str, object] = {
         ),
     ],
     "label_separator": _data_option(
-        "--label-separator", "What separates several labels of a node in one cell, such as ';'.", str, "TEXT"
+        "--label-separator", "Separator of several labels of a node in one cell, such as ';'.", str, "TEXT"
     ),
 }
 REPEATED = ("ignore", "text_columns", "categorical", "unlabelled", "header", "no_header", "query")
@@ -131,12 +138,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: no messages, no progress bar.")]
 Engine = Annotated[
     str | None,
-    typer.Option(help="Where independent tasks run: dask.", show_default=False, metavar="NAME"),
+    typer.Option(
+        help="Where to run independent tasks: dask. By default in local processes.", show_default=False, metavar="NAME"
+    ),
 ]
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786; without it, workers are started here.",
+        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786; by default workers are started locally.",
         show_default=False,
         metavar="ADDRESS",
     ),
@@ -146,9 +155,22 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Processes = Annotated[int, typer.Option(min=0, help="Number of processes; 0: one per core, at most 4.")]
 Methods = Annotated[
     str | None,
-    typer.Option("--method", help="Short names of methods, separated by commas.", show_default=False, metavar="NAMES"),
+    typer.Option(
+        "--method",
+        help="Short names of methods, separated by commas; by default all that suit the data.",
+        show_default=False,
+        metavar="NAMES",
+    ),
 ]
-NewNodes = Annotated[bool, typer.Option("--new-nodes", help="Label nodes that are not in the graph yet.")]
+NewNodes = Annotated[
+    bool, typer.Option("--new-nodes", help="Only use methods that label nodes which are not in the graph.")
+]
+UnseenNodes = Annotated[
+    bool,
+    typer.Option(
+        "--new-nodes", help="Remove the test nodes from the graph before fitting, and predict them from their features."
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -160,27 +182,33 @@ Settings = Annotated[
 
 # Of commands that measure on repeated splits.
 Splits = Annotated[
-    int, typer.Option(min=1, help="Number of splits, the same for all methods; 5 folds test every label once.")
+    int, typer.Option(min=1, help="Number of splits, the same for all methods; with 5, every label is tested once.")
 ]
 TrainShare = Annotated[
     float | None,
     typer.Option(
-        help="Draw random splits, with this share of the labels per class to train on, instead of folds.",
+        help="Share of the labels per class to train on, in random splits instead of folds.",
         show_default=False,
     ),
 ]
 PerClass = Annotated[
-    int | None, typer.Option(min=1, help="Labels per class to train on, instead of a share.", show_default=False)
+    int | None,
+    typer.Option(
+        min=1, help="Number of labels per class to train on, in random splits instead of folds.", show_default=False
+    ),
 ]
 HoldOut = Annotated[
     float | None,
-    typer.Option(help="Share of all labels to hold out for early stopping; not tested on.", show_default=False),
+    typer.Option(
+        help="Share of all labels to hold out for early stopping, in random splits instead of folds.",
+        show_default=False,
+    ),
 ]
 
 Journal = Annotated[
     Path | None,
     typer.Option(
-        help="File that records every finished run; the same command, also with more methods or splits, resumes.",
+        help="File that records every finished run; the same command, or one with more splits, resumes from it.",
         show_default=False,
         metavar="FILE",
     ),

@@ -75,12 +75,11 @@ def predict(
     top: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Number of labels per node, of a model with several; by default those that are probable enough."
+            min=0,
+            help="Number of labels per node, if nodes may have several; by default those that are probable enough.",
         ),
     ] = None,
-    label_separator: Annotated[
-        str, typer.Option(help="What separates several labels of a node.", metavar="TEXT")
-    ] = ";",
+    label_separator: Annotated[str, typer.Option(help="Separator of several labels of a node.", metavar="TEXT")] = ";",
     id_column: IdColumn = None,
     features_format: FeaturesFormat = None,
     engine: Engine = None,
@@ -94,10 +93,10 @@ def predict(
 
     Writes id, label, probability, runner_up and runner_up_probability, and with
     [bold]--coverage 0.9[/bold] the column set: classes separated by semicolons. A model
-    with several labels per node writes id, labels and probabilities instead, separated
-    by semicolons. New
-    nodes require an inductive model (planetoid-i, feat, ...) and no graph;
-    they are read and written in blocks, so that any number fits in memory.
+    with several labels per node writes id, labels and probabilities instead, the last
+    two separated by semicolons. New nodes require an inductive model (planetoid,
+    planetoid-i, feat, ...) but no graph; they are read and written in batches, so
+    that their number is not limited by memory.
     With [bold]--json[/bold] and a file, stdout has a summary; without a file, it has
     one JSON object per node.
 

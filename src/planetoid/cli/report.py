@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planetoid.cli.console import print_json, print_message
-from planetoid.cli.options import AsJson, Force, Quiet, data_options
+from planetoid.cli.options import AsJson, Force, Model, Quiet, data_options
 from planetoid.cli.outputs import check_output_file
 from planetoid.errors import DataError, ParameterError, PlanetoidWarning
 from planetoid.utils.text import pluralize
@@ -29,8 +29,8 @@ __all__ = ["report"]
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="Folder of a model, written by `planetoid fit`.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
+    model: Model,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.", metavar="FILE")] = Path("report.html"),
     truth: Annotated[
         Path | None,
         typer.Option(
@@ -42,7 +42,7 @@ def report(
     label_separator: Annotated[
         str | None,
         typer.Option(
-            help="What separates several labels of a node in one cell of --truth.", show_default=False, metavar="TEXT"
+            help="Separator of several labels of a node in one cell of --truth.", show_default=False, metavar="TEXT"
         ),
     ] = None,
     edges: Annotated[
@@ -80,7 +80,7 @@ def report(
             "times, each time without a fifth of the labels.",
         ),
     ] = False,
-    title: Annotated[str | None, typer.Option(help="Title of the report.", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the report.", show_default=False, metavar="TEXT")] = None,
     points: Annotated[
         int, typer.Option(min=1, help="Maximum number of nodes on the map; labelled nodes are always included.")
     ] = 100_000,
@@ -101,11 +101,10 @@ def report(
     It has a map of the nodes, accuracy and calibration on labels that were not
     used for training, training curves, and a ranking of the nodes to label next.
 
-    Example: [bold]planetoid report model/ --out report.html[/bold]
-
-    With labels to evaluate on: [bold]planetoid report model/ --out report.html --truth test.csv --force[/bold]
-
-    Without, and with names: [bold]planetoid report model/ --cross-validate --show name --show city[/bold]
+    For example:
+      [bold]planetoid report model/ --out report.html[/bold]
+      [bold]planetoid report model/ --truth test.csv --force[/bold]
+      [bold]planetoid report model/ --cross-validate --show name --show city[/bold]
     """
     check_output_file(out, force=force)
     started = perf_counter()

@@ -10,7 +10,7 @@ import typer
 
 from planetoid.cli.console import print_json, print_message, print_table
 from planetoid.cli.engines import tasks_on
-from planetoid.cli.options import Engine, Scheduler
+from planetoid.cli.options import AsJson, Engine, Quiet, Scheduler
 from planetoid.cli.outputs import make_output_folder
 
 __all__ = ["reproduce"]
@@ -20,24 +20,26 @@ def reproduce(
     parts: Annotated[
         list[str],
         typer.Argument(
-            metavar="PART...", help="table2, table3, table4, table5, figure, ablation or all.", show_default=False
+            metavar="PART", help="table2, table3, table4, table5, figure, ablation or all.", show_default=False
         ),
     ],
     runs: Annotated[int, typer.Option(min=1, help="Runs per cell, each with its own seed and random split.")] = 10,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
     engine: Engine = None,
     scheduler: Scheduler = None,
-    out: Annotated[Path, typer.Option(help="Folder for tables, records and finished runs.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder for tables and finished runs.", metavar="FOLDER")] = Path("results"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Use small budgets that take minutes and only show that everything runs.")
+        bool, typer.Option("--quick", help="Compute everything at a small scale in minutes, as a smoke test.")
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Table 4 at the size of DIEL instead of a tenth of it.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Compute Table 4 at the size of DIEL instead of a tenth of it.")
+    ] = False,
     data: Annotated[
         list[str] | None,
-        typer.Option("--data", metavar="NAME", help="Only run this data set of a table; can be repeated."),
+        typer.Option("--data", metavar="NAME", help="Only run this dataset of a table; may be repeated."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of tables.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Suppress messages and the progress bar.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Reproduce the paper's tables and figure, with the paper's value and ours in each cell.
 
@@ -45,9 +47,9 @@ def reproduce(
     interrupted command resumes where it stopped. "all" is everything but
     the ablation, which takes as long as the rest.
 
-    [bold]planetoid reproduce table3 --runs 10[/bold]
-
-    [bold]planetoid reproduce all --quick --out /tmp/results[/bold]
+    For example:
+      [bold]planetoid reproduce table3 --runs 10[/bold]
+      [bold]planetoid reproduce all --quick --out /tmp/results[/bold]
     """
     from planetoid.experiments.render import as_record, as_rich, by_section
     from planetoid.experiments.reproduce import OF_THE_PAPER, TITLES, check_part, reproduce_part

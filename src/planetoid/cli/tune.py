@@ -16,7 +16,6 @@ from planetoid.cli.options import (
     AsJson,
     Engine,
     HoldOut,
-    NewNodes,
     PerClass,
     Processes,
     Quiet,
@@ -24,6 +23,7 @@ from planetoid.cli.options import (
     Seed,
     Settings,
     TrainShare,
+    UnseenNodes,
     takes_data,
 )
 from planetoid.cli.outputs import check_writable
@@ -42,17 +42,18 @@ FIRST_SPLIT = 1000  # seed; planetoid evaluate draws other splits, which then sh
 @takes_data(validation=False)
 def tune(
     options: DataOptions,
-    method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid-t",
-    trials: Annotated[int, typer.Option(min=1, help="Sets of parameters to try, the defaults first.")] = 50,
-    splits: Annotated[int, typer.Option(min=1, help="Random splits per trial.")] = 3,
+    method: Annotated[str, typer.Option(help="Short name of the method.", metavar="NAME")] = "planetoid",
+    trials: Annotated[int, typer.Option(min=1, help="Number of parameter sets to try, the defaults first.")] = 50,
+    splits: Annotated[int, typer.Option(min=1, help="Number of splits per trial, the same for all trials.")] = 3,
     journal: Annotated[
         Path | None,
         typer.Option(
             help="File that records the trials of one search; the same command resumes from it.",
             show_default=False,
+            metavar="FILE",
         ),
     ] = None,
-    new_nodes: NewNodes = False,
+    new_nodes: UnseenNodes = False,
     train_share: TrainShare = None,
     per_class: PerClass = None,
     hold_out: HoldOut = None,
@@ -66,18 +67,18 @@ def tune(
 ) -> None:
     """Search for parameters that suit the data, and print the command to fit with them.
 
-    Each set of parameters learns from a part of the known labels and is scored
-    on the others, on the same splits: by accuracy, or by micro F1 if nodes have
-    several labels. Parameters given by [bold]--set[/bold] stay fixed. The
-    score of the best is optimistic, since it is the best of many trials: measure
-    it by planetoid evaluate, which draws other splits.
+    Each set of parameters is fitted on a part of the known labels and scored on
+    the others, on the same splits: by accuracy, or by micro F1 if nodes have several
+    labels. Parameters given by [bold]--set[/bold] stay fixed. The best
+    score is optimistic, since it is the maximum of many trials: for an unbiased
+    estimate use planetoid evaluate, which draws other splits.
 
-    For instance:
+    For example:
       [bold]planetoid tune --edges e.csv --features f.parquet --labels l.csv --trials 30[/bold]
       [bold]planetoid tune --edges e.csv --labels l.csv --method planetoid-g --journal trials.log[/bold]
     """
     from planetoid.cli.measurement import n_processes, split_protocol
-    from planetoid.cli.method_choice import parse_methods
+    from planetoid.cli.method_choice import check_suitable, parse_methods
     from planetoid.cli.settings import parse_settings, settings_by_method
     from planetoid.errors import ParameterError
     from planetoid.evaluation.tuning import tune as search
@@ -93,6 +94,7 @@ def tune(
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
     with collect_warnings(quiet=quiet):
         data = options.read(quiet=quiet)
+    check_suitable(names, data, new_nodes=new_nodes)
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
     )
@@ -113,7 +115,7 @@ def tune(
         return
     _show(found, fixed, options)
     print_message(
-        "The score is the best of many trials; planetoid evaluate with these settings is unbiased.", quiet=quiet
+        "The score is the best of many trials; planetoid evaluate with these parameters is unbiased.", quiet=quiet
     )
 
 

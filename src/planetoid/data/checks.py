@@ -73,7 +73,7 @@ def _check_arrays(
     uses_graph: str,
     who: str,
 ) -> Dataset:
-    """Return features, graph and labels as a data set."""
+    """Return features, graph and labels as a dataset."""
     if y is None:
         raise DataError(f"{who} requires y to be passed, but the target y is None")
     if graph is None and uses_graph == "required":
@@ -129,10 +129,10 @@ def _check_dataset(
     uses_graph: str,
     who: str,
 ) -> Dataset:
-    """Return a data set with what the method uses, and only the classes that occur in ``y``."""
+    """Return a dataset with what the method uses, and only the classes that occur in ``y``."""
     for name, given in (("y", y), ("graph", graph), ("validation", validation)):
         if given is not None:
-            raise DataError(f"fit(data) takes {name} from the data set; pass fit(data.X, y, graph=data.graph) instead")
+            raise DataError(f"fit(data) takes {name} from the dataset; pass fit(data.X, y, graph=data.graph) instead")
     if data.X is None and uses_features == "required":
         raise DataError(f"{who} requires features, but {data.name} has none")
     if data.graph.n_edges == 0 and uses_graph == "required":

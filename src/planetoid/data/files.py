@@ -1,4 +1,4 @@
-"""The sources of a data set, each read on its own."""
+"""The sources of a dataset, each read on its own."""
 
 from __future__ import annotations
 
@@ -236,8 +236,16 @@ class DatasetFiles:
             return self.id_column
         with_ids = [other for other in self.sources if other != "edges" and self.is_table(other)]
         if not any(self.id_column in self._column_names(other) for other in with_ids):
-            files = ", ".join(str(self.path(other) or other) for other in with_ids)
-            raise DataError(f"there is no column {self.id_column!r} in {files}", parameter="id_column")
+            from planetoid.io.column_roles import listed_names
+
+            columns = {str(self.path(other) or other): self._column_names(other) for other in with_ids}
+            raise DataError(
+                f"there is no column {self.id_column!r} in {', '.join(columns)}",
+                hint="; ".join(
+                    f"the columns of {file} are {listed_names(names, 5)}" for file, names in columns.items()
+                ),
+                parameter="id_column",
+            )
         return None
 
     def _feature_names(self) -> list[str] | None:

@@ -26,7 +26,7 @@ __all__ = ["NodeUnion", "unite_nodes"]
 
 
 class NodeUnion(NamedTuple):
-    """All nodes of a data set in natural order.
+    """All nodes of a dataset in natural order.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""``SourceFile``: a file, or a table in memory, that a data set was read from."""
+"""``SourceFile``: a file, or a table in memory, that a dataset was read from."""
 
 from __future__ import annotations
 

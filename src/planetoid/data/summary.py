@@ -1,4 +1,4 @@
-"""What is in a data set: counts for programs, and a table of them for people."""
+"""What is in a dataset: counts for programs, and a table of them for people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIN_EDGES_FOR_HOMOPHILY = 20  # between labelled nodes
 
 @dataclass(frozen=True)
 class DatasetCounts:
-    """Everything that can be counted in a data set.
+    """Everything that can be counted in a dataset.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class DatasetCounts:
 
 
 def count(data: Dataset) -> DatasetCounts:
-    """Count everything in a data set, its connected components too."""
+    """Count everything in a dataset, its connected components too."""
     graph = data.graph
     component = graph.components()
     sizes = np.bincount(component) if graph.n_nodes else np.empty(0, dtype=np.int64)
@@ -92,7 +92,7 @@ def count(data: Dataset) -> DatasetCounts:
 
 
 def describe(data: Dataset, counts: DatasetCounts | None = None) -> list[tuple[str, str]]:
-    """Return a table of what is in a data set: the name and the text of each row.
+    """Return a table of what is in a dataset: the name and the text of each row.
 
     With ``counts``, it also has the connected components and the homophily, which take a walk through the graph.
     """

@@ -1,4 +1,4 @@
-"""Data sets by name, synthetic data sets, and the paper's splits."""
+"""Datasets by name, synthetic ones, and the paper's splits."""
 
 from planetoid.data.dataset import Dataset
 from planetoid.data.splits import Split, fold_split, multi_label_split, planetoid_split, rate_split

@@ -49,7 +49,7 @@ def read_view(
     origin: str,
     repeats: Literal["merge", "count"] = "merge",
 ) -> Dataset:
-    """Assemble a data set from the files of one view."""
+    """Assemble a dataset from the files of one view."""
     parts = {part: paths[file] for file in file_names(stem, view) for part in [file[len(f"{view}.{stem}.") :]]}
     graph = _read_graph(parts["graph"], repeats)
     x, tx = _read_matrix(parts["x"]), _read_matrix(parts["tx"])

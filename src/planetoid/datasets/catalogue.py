@@ -1,4 +1,4 @@
-"""The data sets that can be loaded by name."""
+"""The datasets that can be loaded by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DatasetInfo", "info", "names"]
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known about a data set before it is loaded.
+    """What is known about a dataset before it is loaded.
 
     Attributes
     ----------
@@ -125,11 +125,11 @@ def names() -> list[str]:
 
 
 def info(name: str) -> DatasetInfo:
-    """Return what is known about a data set without loading it.
+    """Return what is known about a dataset without loading it.
 
     >>> info("pubmed").paper_edges
     44338
     """
     if name not in _CATALOGUE:
-        raise ParameterError(f"there is no data set {name!r}; the data sets are {', '.join(_CATALOGUE)}")
+        raise ParameterError(f"there is no dataset {name!r}; the datasets are {', '.join(_CATALOGUE)}")
     return _CATALOGUE[name]

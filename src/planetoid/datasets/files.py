@@ -1,4 +1,4 @@
-"""Find, verify and download the files of a data set."""
+"""Find, verify and download the files of a dataset."""
 
 from __future__ import annotations
 

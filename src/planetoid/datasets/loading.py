@@ -1,4 +1,4 @@
-"""``load``: a data set by its name."""
+"""``load``: a dataset by its name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load(
     run: int = 0,
     download: bool = True,
 ) -> Dataset:
-    """Load a data set by name; see :func:`~planetoid.datasets.names`.
+    """Load a dataset by name; see :func:`~planetoid.datasets.names`.
 
     Its files are searched in ``root``, in the folder of the environment variable
     ``PLANETOID_DATA`` and in the user's cache, and else downloaded to the cache.

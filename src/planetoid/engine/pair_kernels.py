@@ -1,4 +1,4 @@
-"""Compiled steps on rows that torch computed: Equation 3 for a list of pairs, with gradients, and Adam on a few rows.
+"""Compiled steps on rows that torch computed: Equation 3 for a list of pairs, Adam on a few rows, a sparse gradient.
 
 The fused steps of :mod:`planetoid.engine.steps` and this loss share the loops over rows
 (:mod:`planetoid.engine.loops`). They differ in the logistic function: there a polynomial in float32, for speed; here
@@ -15,7 +15,7 @@ from planetoid.engine.arrays import Integers, Row, Signs
 from planetoid.engine.compiling import fast_entry
 from planetoid.engine.loops import add_row, dot
 
-__all__ = ["adam_on_rows", "loss_of_pairs"]
+__all__ = ["adam_on_rows", "add_transposed_product", "loss_of_pairs"]
 
 Floats = npt.NDArray[np.floating]
 
@@ -59,3 +59,14 @@ def adam_on_rows(
             m[f] = b1 * m[f] + (one - b1) * g[f]
             v[f] = b2 * v[f] + (one - b2) * g[f] * g[f]
             row[f] -= size * m[f] / (np.sqrt(v[f]) * scale + small)
+
+
+@fast_entry
+def add_transposed_product(columns: Integers, starts: Integers, values: Row, rows: Floats, out: Floats) -> None:
+    """Add ``X^T rows`` to ``out``, for the rows of a sparse X that begin at ``starts``, in their order."""
+    for r in range(len(starts)):
+        row = rows[r]
+        for k in range(starts[r], starts[r + 1] if r + 1 < len(starts) else len(columns)):
+            total, value = out[columns[k]], values[k]
+            for f in range(len(row)):
+                total[f] += value * row[f]

@@ -41,7 +41,7 @@ def accuracy_chart(axes: Axes, results: Sequence[Result], names: Mapping[str, st
     ----------
     axes : matplotlib Axes
     results : sequence of Result
-        Results on one data set under one protocol.
+        Results on one dataset under one protocol.
     names, colours : dict
         Display name and colour of each method.
     """

@@ -100,7 +100,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one method on one data set under one protocol.
+    """The runs of one method on one dataset under one protocol.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Summary:
 
 
 def summarize(results: Iterable[Result]) -> list[Summary]:
-    """Group runs by method, data set and protocol, in order of first occurrence.
+    """Group runs by method, dataset and protocol, in order of first occurrence.
 
     >>> runs = [Result("lp", "cora", "p", s, {"accuracy": a}, 1.0, 0.0, 1, 1, 1) for s, a in enumerate([0.7, 0.8])]
     >>> summarize(runs)[0].metrics["accuracy"].percent()

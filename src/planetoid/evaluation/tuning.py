@@ -127,7 +127,7 @@ def tune(
         Processes; the choice does not depend on it.
     journal : path, optional
         A file that records the trials, so that an interrupted search resumes and ends with the same result. It
-        belongs to one search: with other data, splits, spaces or seeds it is refused.
+        belongs to one search: with other data, splits, spaces or seeds it is rejected.
     on_trial : callable, optional
         Called with each :class:`Trial`.
 

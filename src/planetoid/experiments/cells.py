@@ -30,7 +30,7 @@ class RowLabels(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One method with certain parameters, on one data set under one protocol.
+    """One method with certain parameters, on one dataset under one protocol.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Cell:
 
     @property
     def on_lists(self) -> bool:
-        """Whether the data set is one of coordinate lists."""
+        """Whether the dataset is one of coordinate lists."""
         return self.dataset.startswith(LISTS_PREFIX)
 
     @property

@@ -36,7 +36,7 @@ EXPLANATION = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference in accuracy between two methods on a data set, in the paper and in our runs.
+    """The difference in accuracy between two methods on a dataset, in the paper and in our runs.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def compare_methods(entries: Sequence[CellResult]) -> list[Comparison]:
 
 
 def _by_settings(entries: Sequence[CellResult]) -> dict[tuple[str, str], dict[str, CellResult]]:
-    """Return the cells that the paper has, by method and data set, then by settings."""
+    """Return the cells that the paper has, by method and dataset, then by settings."""
     shown: dict[tuple[str, str], dict[str, CellResult]] = {}
     for entry in entries:
         cell = entry.cell

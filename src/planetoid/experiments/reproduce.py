@@ -145,10 +145,10 @@ def _run(
     unknown = set(datasets) - {cell.dataset for cell in cells}
     if unknown:
         known = ", ".join(dict.fromkeys(cell.dataset for cell in cells))
-        raise ParameterError(f"{part} has no data set {min(unknown)!r}", hint=f"choose from {known}")
+        raise ParameterError(f"{part} has no dataset {min(unknown)!r}", hint=f"choose from {known}")
     tasks = [task for cell in cells if not datasets or cell.dataset in datasets for task in cell.tasks(runs)]
     missing = store.missing(tasks)
-    # By data set and seed, so that workers load each data set once; the longest first would need their times.
+    # By dataset and seed, so that workers load each dataset once; the longest first would need their times.
     missing.sort(key=lambda task: (task.dataset, task.seed if part == "table4" else 0, task.method))
     done = len({task.key for task in tasks}) - len(missing)
     if done and verbose:

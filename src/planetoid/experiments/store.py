@@ -48,7 +48,7 @@ class RunStore:
         return [task for key, task in unique.items() if key not in self.results]
 
     def run(self, tasks: list[RunTask], jobs: int, on_result: Callable[[RunTask, Result], None]) -> None:
-        """Execute tasks and store each result as soon as it is there; a second process on the file is refused."""
+        """Execute tasks and store each result as soon as it is there; a second process on the file is rejected."""
         if not tasks:
             return
         with self._log.writing():

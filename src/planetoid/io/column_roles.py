@@ -24,6 +24,7 @@ __all__ = [
     "feature_columns",
     "find_id_column",
     "is_weight",
+    "listed_names",
 ]
 
 END_NAMES = (("source", "target"), ("src", "dst"), ("from", "to"), ("head", "tail"), ("u", "v"))
@@ -117,6 +118,15 @@ def is_weight(name: str) -> bool:
     return name.lower() == "weight"
 
 
+def listed_names(names: Sequence[str], most: int = SHOWN_NAMES) -> str:
+    """Return the names of columns for a message, the first ones if there are many.
+
+    >>> listed_names(["id", "x", "y"], 2)
+    'id, x, ... (3 in all)'
+    """
+    return ", ".join(names[:most]) + (f", ... ({len(names):,} in all)" if len(names) > most else "")
+
+
 def column_number(names: Sequence[str], column: str | int, parameter: str, path: Path | None = None) -> int:
     """Return the number of a column that the caller chose, by name or number, through ``parameter``."""
     if isinstance(column, str):
@@ -129,9 +139,11 @@ def column_number(names: Sequence[str], column: str | int, parameter: str, path:
             )
         if column in names:
             return list(names).index(column)
-        shown = ", ".join(names[:SHOWN_NAMES]) + (f", ... ({len(names):,} in all)" if len(names) > SHOWN_NAMES else "")
         raise DataError(
-            f"there is no column {column!r}", hint=f"the columns are {shown}", path=path, parameter=parameter
+            f"there is no column {column!r}",
+            hint=f"the columns are {listed_names(names)}",
+            path=path,
+            parameter=parameter,
         )
     if 0 <= column < len(names):
         return column
@@ -191,6 +203,7 @@ def choose_label_columns(table: Table, id_column: str | int | None, label_column
         raise DataError(
             f"cannot infer which of {len(possible)} columns holds the labels",
             path=table.path,
+            hint=f"they are {listed_names([table.names[number] for number in possible])}" if table.has_names else None,
             fix=Fix("label_column", purpose="to choose it"),
         )
     warn_about_index(table.path, table.names, [number for number in index if number not in (node, *possible)])

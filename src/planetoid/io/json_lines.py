@@ -27,21 +27,25 @@ class JsonTable(ArrowTable):
     """A JSON file; the fields of an object inside of an object are columns such as ``address.city``."""
 
     def __init__(self, path: Path, options: TableOptions) -> None:
-        data = _read(path, options.content)
-        for _ in range(DEEPEST):
-            data = data.flatten()
-        super().__init__(data, path)
+        super().__init__(_read(path, options.content), path)
 
 
 def _read(path: Path, content: str) -> pa.Table:
     if not _has_lines(path):
-        return _from_objects(path, _objects(path, content))
+        return _flat(_from_objects(path, _objects(path, content)))
     try:
         with open_bytes(path) as file:
-            return arrow_json.read_json(file, parse_options=arrow_json.ParseOptions(newlines_in_values=False))
-    except pa.ArrowInvalid:  # a column of several types, or a line that is no object
+            options = arrow_json.ParseOptions(newlines_in_values=False)
+            return _flat(arrow_json.read_json(file, parse_options=options))
+    except (pa.ArrowInvalid, UnicodeDecodeError):  # a column of several types, a line that is no object, a strange name
         lines = (line for line in numbered_lines(path) if line.text.strip())
-        return _from_objects(path, [_parsed(path, line.number, line.text) for line in lines])
+        return _flat(_from_objects(path, [_parsed(path, line.number, line.text) for line in lines]))
+
+
+def _flat(data: pa.Table) -> pa.Table:
+    for _ in range(DEEPEST):
+        data = data.flatten()
+    return data
 
 
 def _has_lines(path: Path) -> bool:

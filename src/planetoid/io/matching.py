@@ -85,10 +85,11 @@ def handle_unknown(
     reason = why_ids_differ(values.take(pa.array(unknown)), ids.to_arrow())
     if len(unknown) == len(rows):
         raise DataError(
-            f"no record has the id of a node of the graph (the first has {first!r})"
+            f"no record has the id of a node of the graph: the first id is {first!r}"
+            + (f", ids of the graph look like {ids[0]!r}" if len(ids) else "")
             + (f"; {reason[0]}" if reason else ""),
             path=path,
-            hint=reason[1] if reason else "is it the right file, and the right id column?",
+            hint=reason[1] if reason else "check that this is the right file and the right id column",
         )
     message = (
         f"{len(unknown):,} of {len(rows):,} {what} belong to no node of the graph (the first has the id {first!r})"

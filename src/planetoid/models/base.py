@@ -19,8 +19,8 @@ from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.labels import mask_labels
 from planetoid.parameters import RANDOM_STATE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, Int, SearchSpace
-from planetoid.training.callbacks import CALLBACKS, Callback, Record, check_callbacks
-from planetoid.training.fingerprints import fingerprint_of, stable_repr
+from planetoid.training.callbacks import CALLBACKS, Callback, Record
+from planetoid.training.fingerprints import fingerprint_of
 from planetoid.training.modules import DEVICE
 from planetoid.training.settings import Network, Training
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from planetoid.training.trainer import Trainer
 
 __all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers"]
-
-# Parameters that do not change the result (callbacks speak for themselves), so that a checkpoint resumes with others.
-NOT_IN_FINGERPRINT = ("callbacks", "n_jobs", "random_state", "verbose")
 
 # Upper limit of weight_decay="auto", which is 1 / (number of classes)^2 below that: among many classes the labels of
 # one weigh little in the mean loss, and what suits seven classes would leave a hundred with the most frequent one.
@@ -90,10 +87,6 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
     embedding_: npt.NDArray[np.float32]
     history_: list[Record]
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_callbacks(self.callbacks)
-
     def _samplers(self, data: Dataset) -> Samplers | None:
         """Return Algorithm 1 over the data's graph, or None where there is nothing to draw."""
         if data.graph.n_edges == 0:
@@ -144,18 +137,9 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
             self.callbacks or (),
             name=type(self).__name__,
             verbose=self.verbose,
-            fingerprint=lambda: self._fingerprint(data),
+            fingerprint=lambda: fingerprint_of(self, self._seed, data),
         )
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         # Features without a graph know less than these models; label propagation is about as accurate as embeddings.
         return reference_sample(data, probabilities, as_accurate=self.uses_features == "never")
-
-    def _fingerprint(self, data: Dataset) -> str:
-        """Return a digest of the data and of every parameter that changes the result."""
-        parameters = {
-            name: stable_repr(value)
-            for name, value in self.get_params(deep=False).items()
-            if name not in NOT_IN_FINGERPRINT
-        }
-        return fingerprint_of(type(self).__name__, self._seed, parameters, data)

@@ -27,9 +27,10 @@ from planetoid.explanation.contributions import (
 
 if TYPE_CHECKING:
     from planetoid.engine.consistency import Layers
+    from planetoid.models.context_network import ContextNetwork
     from planetoid.models.student import Student
 
-__all__ = ["ContextInputs", "context_weights", "explain_new_row", "explain_node"]
+__all__ = ["PooledPredictions", "explain_new_row", "explain_node"]
 
 SMALLEST = 1e-12
 BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
@@ -38,51 +39,30 @@ BY_FEATURE = "value of the feature in the contexts times the gradient of the sco
 BY_POOLED = f"{BY_CONTEXT}; and what is predicted for this node by itself, times its share"
 
 
-class ContextInputs(NamedTuple):
-    """What the network sees of a node."""
-
-    weights: npt.NDArray[np.float64]  # (node): the share of each node in the contexts
-    projected: npt.NDArray[np.float32]  # (node, unit): x W1
-    x: sparse.csr_array | None  # (node, feature), where features have a meaning
-    opinions: npt.NDArray[np.float32] | None  # (node, class): of teacher and other views
-
-
-def context_weights(
-    adjacency: sparse.csr_array, importance: npt.NDArray[np.float32], restart: float, length: int, row: int
-) -> npt.NDArray[np.float64]:
-    """Return the share of every node in the contexts of one node: a row of the matrix of ``expected_contexts``.
-
-    >>> path = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], np.float32))
-    >>> context_weights(path, np.ones(3, np.float32), 0.0, 1, 1).tolist()
-    [0.25, 0.5, 0.25]
-    """
-    degrees = adjacency @ np.ones(adjacency.shape[1])
-    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-    visits = np.zeros(adjacency.shape[0])
-    visits[row] = 1.0
-    total = visits.copy()
-    for _ in range(length):
-        visits = adjacency.T @ ((1.0 - restart) * inverse * visits)
-        total += visits
-    total *= importance
-    return np.asarray(total / max(float(total.sum()), SMALLEST))
-
-
 def explain_node(
-    question: Question, row: int, inputs: ContextInputs, layers: Layers, embedding: npt.NDArray[np.float32]
+    question: Question,
+    row: int,
+    network: ContextNetwork,
+    embedding: npt.NDArray[np.float32],
+    x: sparse.csr_array | None,
+    opinions: npt.NDArray[np.float32] | None,
 ) -> Answer:
-    """Return the parts of the log-odds of a fitted node."""
+    """Return the parts of the log-odds of a fitted node.
+
+    ``x`` has the inputs of the network, if features have a meaning; ``opinions`` are those of teacher and other views.
+    """
+    layers, weights = network.layers, network.contexts.shares(row)
     active = embedding[row] > 0
     gradient = (layers.W2.astype(np.float64) @ question.contrast) * active  # by the hidden units before ReLU
-    around = np.flatnonzero(inputs.weights)
-    shares = inputs.weights[around]
-    values = shares * (inputs.projected[around].astype(np.float64) @ gradient)
+    around = np.flatnonzero(weights)
+    shares = weights[around]
+    values = shares * (network.projected[around].astype(np.float64) @ gradient)
     base = float(gradient @ layers.b1 + layers.b2 @ question.contrast)
-    if inputs.opinions is not None:
-        base += float(inputs.opinions[row] @ question.contrast)
+    if opinions is not None:
+        base += float(opinions[row] @ question.contrast)
     parts = [Contributions("neighbours", around, values, BY_CONTEXT, base)]
-    if inputs.x is not None:
-        seen = np.asarray(inputs.x[around].T @ shares)[None, :]
+    if x is not None:
+        seen = np.asarray(x[around].T @ shares)[None, :]
         parts.append(by_weight(seen, layers.W1.astype(np.float64) @ gradient, base, BY_FEATURE))
     if question.data is not None:
         rows = question.data.labelled

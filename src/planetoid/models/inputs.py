@@ -11,7 +11,7 @@ from scipy import sparse
 from planetoid.data.dataset import Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.io.model_files import Tensors
-from planetoid.models.evidence import FeatureView
+from planetoid.models.views import FeatureView
 
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
@@ -62,6 +62,11 @@ class Inputs(NamedTuple):
     def tensors(self) -> Tensors:
         """Return the scaling by name."""
         return {"inputs.mean": self.mean, "inputs.deviation": self.deviation}
+
+    @classmethod
+    def of_tensors(cls, tensors: Tensors, row_normalize: str | None) -> Inputs:
+        """Restore what :meth:`tensors` returned."""
+        return cls(tensors["inputs.mean"], tensors["inputs.deviation"], row_normalize)
 
     def scaled(self, X: Features) -> Rows:
         """Scale rows."""

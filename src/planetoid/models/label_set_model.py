@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
+from planetoid.engine.contexts import Contexts
 from planetoid.labels import mask_labels
 from planetoid.models.label_set_views import Regressed, Weighted, label_shares, propagated, scaled_block
 from planetoid.multi_label import SetSample
@@ -17,7 +19,9 @@ from planetoid.training.logistic_regression import LogisticRegressions
 if TYPE_CHECKING:
     from planetoid.io.model_files import Tensors
 
-__all__ = ["LabelSetModel", "Material"]
+__all__ = ["LabelSetModel", "Material", "embedded_for_sets"]
+
+CONTEXTS = Contexts(r2=1.0, q=40, d=3)  # of the embedding
 
 BY_VIEW = {  # the parameter view, and the views that it stands for
     "auto": ("features", "neighbourhood", "graph", "labels"),
@@ -47,6 +51,20 @@ class Material(NamedTuple):
             elif name == "labels" and self.adjacency is not None:
                 found[name] = label_shares(self.adjacency, Y)
         return found
+
+    def shown(self, blocks: dict[str, Rows]) -> npt.NDArray[np.float32]:
+        """Return the embedding of the graph or, if there is none, the features around a node or another view."""
+        if self.embedding is not None:
+            return self.embedding
+        found = blocks.get("neighbourhood", next(iter(blocks.values())))
+        return np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), dtype=np.float32)
+
+
+def embedded_for_sets(data: Dataset, *, seed: int, n_jobs: int | None, verbose: int) -> npt.NDArray[np.float32]:
+    """Return an embedding of the graph."""
+    from planetoid.baselines.graph_embedding import GraphEmbedding
+
+    return GraphEmbedding(random_state=seed, n_jobs=n_jobs, verbose=verbose, contexts=CONTEXTS).embed(data)
 
 
 class LabelSetModel(NamedTuple):

@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from planetoid.data.scaling import Rows
 from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency, strengths
-from planetoid.models.evidence import OWN_SHARE, STEPS
+from planetoid.models.views import OWN_SHARE, STEPS
 from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
 
 if TYPE_CHECKING:

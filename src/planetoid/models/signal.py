@@ -1,4 +1,4 @@
-"""How much features and graph say about the labels, measured by a quick linear model."""
+"""How much features and graph say about the labels, measured by a linear model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.graph.adjacency import symmetric_adjacency
 from planetoid.labels import some_of_each_class
-from planetoid.models.evidence import Evidence, most_labelled, new_view
+from planetoid.models.evidence import Evidence, most_labelled
 from planetoid.models.inputs import Inputs
 
 __all__ = ["leave_one_out"]
@@ -47,6 +47,6 @@ def leave_one_out(data: Dataset) -> Mapping[str, npt.NDArray[np.bool_]]:
     random = np.random.default_rng(0)
     found = {}
     for name in evidence.views():
-        fit = new_view(name, evidence, labelled, random).regression(targets)
+        fit = evidence.view(name, labelled, random).regression(targets)
         found[name] = (fit.left_out.argmax(axis=1) == codes)[often]
     return found

@@ -17,6 +17,8 @@ from scipy import sparse
 from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
+from planetoid.io.model_files import Tensors
+from planetoid.models.saved_layers import layers_of, tensors_of
 from planetoid.training.settings import Consistency
 from planetoid.utils.progress import progress
 
@@ -46,9 +48,9 @@ def distil(
 ) -> Layers:
     """Train a network on rows X to predict what a model predicts for them, and the labels that are known."""
     from planetoid.engine.arrays import GraphArrays
-    from planetoid.engine.consistency import Examples, FeatureArrays
+    from planetoid.engine.consistency import Examples
     from planetoid.engine.neighbourhoods import Walks
-    from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
+    from planetoid.training.consistency_loss import ConsistencyLoss, feature_arrays, new_layers
 
     rows = sparse.csr_array(X)
     n, n_classes = probabilities.shape
@@ -66,10 +68,9 @@ def distil(
         np.full(n_classes, 1 / n_classes, np.float32),
     )
     layers = new_layers(rows.shape[1], max(UNITS, min(MOST_UNITS, 2 * n_classes)), n_classes, seed)
-    arrays = FeatureArrays(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float32))
     if len(examples.labelled) and len(unlabelled):
         plan = replace(PLAN, weight_decay=min(WEIGHT_DECAY, MANY_CLASSES / n_classes**2))
-        loss = ConsistencyLoss(layers, arrays, walks, examples, plan, n_threads=n_threads)
+        loss = ConsistencyLoss(layers, feature_arrays(rows), walks, examples, plan, n_threads=n_threads)
         with progress("student", PLAN.steps, verbose) as advance:
             for step in range(PLAN.steps):
                 loss.step(step)
@@ -114,6 +115,17 @@ class Student(NamedTuple):
         """Describe the scores of the network for an export; known rows are not part of it."""
         hidden = operators.activation(operators.linear(rows, self.layers.W1, self.layers.b1), "relu")
         return operators.linear(hidden, self.layers.W2, self.layers.b2)
+
+    def tensors(self, *, shared: bool) -> Tensors:
+        """Return everything as arrays, but for layers that are ``shared`` with the network of the contexts."""
+        known = {f"student.{name}": getattr(self, name) for name in ("keys", "nodes", "known")}
+        return known if shared else tensors_of(self.layers, "student") | known
+
+    @classmethod
+    def of_tensors(cls, tensors: Tensors) -> Student:
+        """Restore what :meth:`tensors` returned."""
+        layers = layers_of(tensors, "student" if "student.W1" in tensors else "distilled")
+        return cls(layers, *(tensors[f"student.{name}"] for name in ("keys", "nodes", "known")))
 
     def known_rows(self, X: Rows) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
         """Return which rows equal a fitted one, and the numbers of these among the known rows."""

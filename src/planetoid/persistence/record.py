@@ -74,7 +74,7 @@ class FitRecord:
 
     @classmethod
     def of(cls, data: Dataset, *, command: str = "", notes: Sequence[str] = (), seconds: float = 0.0) -> FitRecord:
-        """Return the record of a model that was fitted on a data set just now.
+        """Return the record of a model that was fitted on a dataset just now.
 
         Examples
         --------

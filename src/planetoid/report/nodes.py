@@ -265,7 +265,7 @@ def _adjacency(record: FitRecord | None, graph: Graph | None, ids: NodeIds) -> s
         unknown = int((rows < 0).sum())
         if unknown == len(rows):
             raise DataError(
-                f"the graph has none of the model's nodes, whose ids are such as {ids[0]!r}", parameter="graph"
+                f"the graph has none of the model's nodes, whose ids look like {ids[0]!r}", parameter="graph"
             )
         if unknown:
             warn(

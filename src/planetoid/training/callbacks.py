@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from planetoid.errors import PlanetoidError
-from planetoid.parameters import Check, Constraints, Integer, Real, check_parameters
+from planetoid.parameters import Check, Constraints, Integer, Real
 from planetoid.utils.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ __all__ = [
     "ProgressBar",
     "Record",
     "TensorBoard",
-    "check_callbacks",
     "metrics_of",
 ]
 
@@ -215,10 +213,3 @@ def _are_callbacks(value: object) -> bool:
 
 
 CALLBACKS = (Check("a list of Callback objects", _are_callbacks), None)  # constraint of the parameter ``callbacks``
-
-
-def check_callbacks(callbacks: Sequence[Callback] | None) -> None:
-    """Raise ``ParameterError`` for the first parameter of a callback that breaks its constraint."""
-    for callback in callbacks or ():
-        values = {name: getattr(callback, name) for name in callback.constraints}
-        check_parameters(type(callback).__name__, values, callback.constraints)

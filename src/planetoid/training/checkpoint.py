@@ -45,7 +45,7 @@ class Checkpoint(Callback):
     """Keep a checkpoint in a folder; the same ``fit`` resumes from it after an interruption, with the same result.
 
     A checkpoint belongs to one call: its fingerprint covers the data and every parameter that changes the result. The
-    checkpoint of another call is refused, so that nothing is ever continued by mistake, and so is a folder that another
+    checkpoint of another call is rejected, so that nothing is continued by mistake, and so is a folder that another
     process is training with. Only files called ``checkpoint*`` are written, and none that was there before. Processes
     that train together write to one folder, which they share; any number of them resumes from it.
 

@@ -7,6 +7,7 @@ from math import cos, pi
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from planetoid.engine.barrier import run_in_step
 from planetoid.engine.consistency import Examples, FeatureArrays, Layers, Memory, Objective, train
@@ -15,12 +16,17 @@ from planetoid.training.callbacks import Record
 from planetoid.training.loss import Loss
 from planetoid.training.settings import Consistency
 
-__all__ = ["ConsistencyLoss", "new_layers"]
+__all__ = ["ConsistencyLoss", "feature_arrays", "new_layers"]
 
 MAX_WEIGHT_DECAY = 0.005
 MANY_LABELS = 20  # per class, from which on the weight decay no longer grows
 
 Arrays = dict[str, npt.NDArray[np.float32]]
+
+
+def feature_arrays(x: sparse.csr_array) -> FeatureArrays:
+    """Return features in the types of the compiled code."""
+    return FeatureArrays(x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data.astype(np.float32))
 
 
 def new_layers(n_features: int, n_units: int, n_classes: int, seed: int) -> Layers:

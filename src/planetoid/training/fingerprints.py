@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from planetoid.data.dataset import Dataset
 from planetoid.engine.shards import current_exchange
 from planetoid.utils.hashing import sha256_of_arrays
 
-__all__ = ["fingerprint_of", "stable_repr"]
+__all__ = ["fingerprint_of"]
+
+NEVER_CHANGE_THE_RESULT = ("callbacks", "n_jobs", "random_state", "verbose")  # but for the seed, which is given
 
 
-def fingerprint_of(name: str, seed: int, parameters: dict[str, str], data: Dataset) -> str:
-    """Return a digest of a method, its parameters and the data.
+def fingerprint_of(method: BaseEstimator, seed: int, data: Dataset, ignored: Collection[str] = ()) -> str:
+    """Return a digest of a method, the data, and every parameter that changes the result of the training.
+
+    Callbacks speak for themselves; ``ignored`` are further parameters that make no difference to the training.
 
     Tables that are divided among processes are trained by other steps than those of one process alone, but by the same
     for any number of processes.
     """
     engine = "" if current_exchange() is None else " in columns"
-    prefix = f"{name} {seed} {json.dumps(parameters, sort_keys=True)}{engine}"
+    parameters = {
+        name: stable_repr(value)
+        for name, value in method.get_params(deep=False).items()
+        if name not in NEVER_CHANGE_THE_RESULT and name not in ignored
+    }
+    prefix = f"{type(method).__name__} {seed} {json.dumps(parameters, sort_keys=True)}{engine}"
     arrays = [data.y, data.validation, data.graph.indptr, data.graph.indices, data.graph.weights]
     if data.Y is not None:
         arrays += [data.Y.indptr, data.Y.indices]

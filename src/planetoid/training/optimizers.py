@@ -128,6 +128,12 @@ class NamedOptimizer:
             member.load_state_dict({"state": entries, "param_groups": member.state_dict()["param_groups"]})
 
 
+def _coalesced(gradient: torch.Tensor) -> torch.Tensor:
+    """Return a gradient with each row once; one whose rows increase is so already, though autograd forgets it."""
+    rows = gradient._indices()[0]
+    return gradient if bool((rows[1:] > rows[:-1]).all()) else gradient.coalesce()
+
+
 @without_compiler
 class LazyAdam(torch.optim.Optimizer):
     """Adam that moves only the rows that a sparse gradient has, like ``SparseAdam``, in one compiled pass."""
@@ -147,12 +153,12 @@ class LazyAdam(torch.optim.Optimizer):
             for table in group["params"]:
                 if table.grad is None:
                     continue
-                gradient, state = table.grad.coalesce(), self.state[table]
+                gradient, state = _coalesced(table.grad), self.state[table]
                 if not state:
                     state.update(step=0, exp_avg=torch.zeros_like(table), exp_avg_sq=torch.zeros_like(table))
                 state["step"] += 1
                 adam_on_rows(
                     table.detach().numpy(), state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(),
-                    gradient.indices()[0].numpy(), gradient.values().numpy(),
+                    gradient._indices()[0].numpy(), gradient._values().numpy(),
                     float(group["lr"]), group["betas"][0], group["betas"][1], group["eps"], state["step"],
                 )  # fmt: skip

@@ -46,7 +46,7 @@ class LineLog:
     version : int
         Of the entries.
     identity : str
-        What the entries belong to; the file of another identity is refused.
+        What the entries belong to; the file of another identity is rejected.
     of_what : str
         The identity in words, for the message.
     """
@@ -69,7 +69,7 @@ class LineLog:
 
     @contextmanager
     def writing(self) -> Iterator[list[Entry]]:
-        """Lock the file, create it if there is none, and yield its entries; a second process is refused."""
+        """Lock the file, create it if there is none, and yield its entries; a second process is rejected."""
         try:
             self._handle = self._open()
         except OSError as error:

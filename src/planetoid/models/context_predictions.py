@@ -1,0 +1,103 @@
+"""``ContextPredictions``: what is predicted for the contexts of a node, each from its own row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from planetoid.data.dataset import Dataset
+from planetoid.data.types import Probabilities
+from planetoid.io.model_files import Tensors
+from planetoid.models.node_contexts import NodeContexts
+from planetoid.models.opinions import geometric_mean, kappa
+from planetoid.models.saved_layers import layers_of, tensors_of
+from planetoid.models.student import class_probabilities
+
+if TYPE_CHECKING:
+    from planetoid.engine.consistency import Layers
+
+__all__ = ["ContextPredictions"]
+
+PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged
+OTHER_WEIGHTS = (1.0, 0.5, 0.0)  # of the predictions of contexts, that validation labels choose from
+
+
+class ContextPredictions(NamedTuple):
+    """A network that is distilled from the model, and its predictions.
+
+    A node without features has no prediction: a row of zeros.
+    """
+
+    layers: Layers
+    own: npt.NDArray[np.float32]  # (node, class): of each node from its own row
+
+    @classmethod
+    def of(cls, layers: Layers, x: sparse.csr_array) -> ContextPredictions:
+        """Return what the network predicts for rows x."""
+        described = np.diff(x.indptr)[:, None] > 0
+        return cls(layers, np.where(described, class_probabilities(layers, x), np.float32(0)))
+
+    def extended(self, n_new: int, x: sparse.csr_array | None) -> ContextPredictions:
+        """Return the predictions followed by those of new nodes, which have rows x or no features."""
+        new = np.zeros((n_new, self.own.shape[1]), np.float32) if x is None else self.of(self.layers, x).own
+        return self._replace(own=np.vstack([self.own, new]))
+
+    def mean(self, contexts: NodeContexts, otherwise: Probabilities) -> Probabilities:
+        """Return the mean over the contexts of each node; where no context has a prediction, ``otherwise``."""
+        mean = _averaged(contexts).mean(self.own, self._described)
+        return np.where(mean.any(axis=1, keepdims=True), mean, otherwise)
+
+    def shares(self, contexts: NodeContexts, row: int) -> npt.NDArray[np.float64]:
+        """Return the share of every node in the mean of one node."""
+        return _averaged(contexts).shares(row, self._described)
+
+    @property
+    def _described(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.own.any(axis=1))
+
+    def pooled_with(
+        self, probabilities: Probabilities, contexts: NodeContexts, data: Dataset, most: float
+    ) -> tuple[Probabilities, float]:
+        """Pool the predictions of the model with these, and return the weight of these.
+
+        They count as far as they agree with the model, beyond chance, with the weight ``most`` at most. Validation
+        labels choose another weight if it is better by more than a standard error.
+        """
+        mean = self.mean(contexts, probabilities)
+        answers = [opinion[data.y < 0].argmax(axis=1) for opinion in (probabilities, mean)]
+        agreement = most * max(0.0, kappa(answers[0], answers[1], data.n_classes))
+        rows, codes = data.validation_nodes
+        best, chosen = geometric_mean(probabilities, mean, agreement), agreement
+        for weight in OTHER_WEIGHTS if len(rows) else ():
+            pool = geometric_mean(probabilities, mean, weight)
+            if _clearly_better(pool[rows].argmax(axis=1) == codes, best[rows].argmax(axis=1) == codes):
+                best, chosen = pool, weight
+        return best, chosen
+
+    def tensors(self) -> Tensors:
+        """Return everything as arrays."""
+        return {"own_predictions": self.own} | tensors_of(self.layers, "distilled")
+
+    @classmethod
+    def of_tensors(cls, tensors: Tensors) -> ContextPredictions:
+        """Restore what :meth:`tensors` returned."""
+        return cls(layers_of(tensors, "distilled"), tensors["own_predictions"])
+
+
+def _clearly_better(correct: npt.NDArray[np.bool_], correct_before: npt.NDArray[np.bool_]) -> bool:
+    """Return whether more are correct by more than a standard error of the difference, which is paired.
+
+    >>> before = np.arange(100) < 60
+    >>> _clearly_better(np.arange(100) < 61, before), _clearly_better(np.arange(100) < 70, before)
+    (False, True)
+    """
+    gain = int(correct.sum()) - int(correct_before.sum())
+    return bool(gain > np.sqrt((correct != correct_before).sum()))
+
+
+def _averaged(contexts: NodeContexts) -> NodeContexts:
+    """Return the contexts over which predictions are averaged."""
+    return contexts._replace(restart=PREDICTION_RESTART)

@@ -1,0 +1,52 @@
+"""The graph as :class:`~planetoid.Planetoid` sees it: made from features if need be, or in the place of features."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from planetoid.data.dataset import Dataset
+from planetoid.data.scaling import Rows, scale_rows
+from planetoid.errors import PlanetoidWarning
+from planetoid.graph import Graph
+from planetoid.graph.adjacency import symmetric_adjacency
+
+__all__ = ["as_seen_by", "connected", "graph_features"]
+
+GRAPH_DIMENSION = 64  # of the embedding that stands in for features
+NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
+
+
+def connected(data: Dataset, X: Rows | None, n_jobs: int | None) -> sparse.csr_array:
+    """Return the edges as a symmetric matrix; without any, those of nearest neighbours."""
+    graph = data.graph
+    if graph.n_edges == 0 and X is not None and 2 <= data.n_nodes <= MOST_NODES:
+        from planetoid.graph.construct import knn_graph
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PlanetoidWarning)  # of rows without features
+            graph = knn_graph(X, min(NEIGHBOURS, data.n_nodes - 1), n_jobs=n_jobs)
+    return symmetric_adjacency(graph).astype(np.float32)
+
+
+def graph_features(
+    data: Dataset, adjacency: sparse.csr_array, *, seed: int, n_jobs: int | None, verbose: int
+) -> sparse.csr_array:
+    """Return an embedding of the graph in the place of features; ``adjacency`` is what :func:`connected` returned."""
+    from planetoid.baselines.graph_embedding import GraphEmbedding
+
+    known = data if data.graph.n_edges else replace(data, graph=Graph.from_scipy(adjacency))
+    method = GraphEmbedding(dimension=GRAPH_DIMENSION, random_state=seed, n_jobs=n_jobs, verbose=verbose)
+    return sparse.csr_array(scale_rows(method.embed(known), "l2"))
+
+
+def as_seen_by(view: str, data: Dataset, adjacency: sparse.csr_array) -> Dataset:
+    """Return the data that predictions by a view are made from."""
+    if view == "graph":
+        return replace(data, X=None, graph=Graph.from_scipy(adjacency))
+    if view == "features":
+        return replace(data, graph=Graph.from_scipy(sparse.csr_array(adjacency.shape, dtype=np.float32)))
+    return data if data.graph.n_edges else replace(data, graph=Graph.from_scipy(adjacency))
