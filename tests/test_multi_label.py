@@ -66,7 +66,7 @@ class TestContract:
         assert (labels.sum(axis=1) >= 1).all()
         np.testing.assert_array_equal(labels, model.transduction_)
         np.testing.assert_array_equal(labels, indicator(probabilities, model.threshold_))
-        with pytest.raises(DataError, match="prediction sets are for one label per node.*use predict_proba"):
+        with pytest.raises(DataError, match=r"prediction sets are for one label per node.*use predict_proba"):
             model.predict_set()
         model.save(tmp_path / "model")
         loaded = pl.load(tmp_path / "model")

@@ -116,7 +116,7 @@ def tune(
         Of the splits. Use others than those that results are reported on.
     space : dict, optional
         Where to search, by parameter name (nested ones as ``"training__steps"``); default: the method's
-        ``search_space``.
+        ``search_space``, or for several labels per node what has an effect there.
     fixed : dict, optional
         Parameters that all trials have; they are removed from the space.
     starts : iterable of dict, optional
@@ -144,7 +144,13 @@ def tune(
     fixed = dict(fixed or {})
     defaults = _defaults(method)
     check_supported(data, METHODS[method].__name__, supported=METHODS[method].multi_label)
-    searched = METHODS[method].search_space if space is None else space
+    searched = METHODS[method].search_space_for(data) if space is None else space
+    if not searched and METHODS[method].search_space and space is None:
+        raise ParameterError(
+            f"{method} has no parameters that have an effect on this data: it has several labels per node and no "
+            "features; tune another method, such as graphemb",
+            parameter="method",
+        )
     if not searched and space is None:
         raise ParameterError(f"{method} has no parameters to tune", parameter="method")
     for name in (*fixed, *searched):

@@ -155,6 +155,11 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         "training__feature_dropout": Categorical((0.2, 0.5)),
     }
 
+    set_search_space: ClassVar[SearchSpace] = {  # for several labels per node, with features
+        "view": Categorical(("auto", "features", "neighbourhood", "graph")),
+        "row_normalize": Categorical(("l2", "l1", None)),
+    }
+
     embedding_: npt.NDArray[np.float32]
     history_: list[Record]
     view_: str
@@ -193,6 +198,13 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         self.verbose = verbose
 
     # ---- fit ------------------------------------------------------------------
+
+    @classmethod
+    def search_space_for(cls, data: Dataset) -> SearchSpace:
+        """Return what has an effect: for several labels per node, which views there are and how rows are scaled."""
+        if not data.multi_label:
+            return cls.search_space
+        return {} if data.X is None else cls.set_search_space
 
     def _fit(self, data: Dataset) -> Probabilities:
         X = None
