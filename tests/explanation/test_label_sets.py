@@ -194,7 +194,7 @@ def test_labels_around_a_node_are_compared_with_their_frequency():
     data = several()
     model = fit("planetoid", data, calibrate=False, view="graph")
     model._sets_model.together.weights["graph"] = 0.0
-    bases = [next(part for part in ask(model, row, 0).parts if part.kind == "neighbours").base for row in range(40, 70)]
+    bases = [next(part for part in ask(model, row, 0).parts if part.kind == "neighbours").base for row in range(30, 70)]
     assert np.ptp(bases) == pytest.approx(0.0, abs=1e-8)
     found = ask(model, 50, 0)
     part = next(part for part in found.parts if part.kind == "neighbours")
