@@ -66,7 +66,8 @@ def test_top_and_separator(groups, done, tmp_path, invoke):
     assert rows[0]["labels"].startswith("g")
     assert "a class has it in its name" in invoke("predict", tmp_path / "m", "--label-separator", "g").stderr
     assert "from 0 to 4" in invoke("predict", tmp_path / "m", "--top", "5").stderr
-    assert "one label per node" in invoke("predict", tmp_path / "m", "--coverage", "0.9").stderr
+    refused = " ".join(invoke("predict", tmp_path / "m", "--coverage", "0.9").stderr.split())
+    assert "for several, --all-probabilities gives" in refused
 
 
 def test_validation_labels_are_scored(groups, done, tmp_path):
@@ -109,6 +110,44 @@ def test_evaluate_shows_f1(groups, done):
         assert printed["methods"][0][name]["mean"] == pytest.approx(np.mean([run[name] for run in runs]))
     text = done("evaluate", *options(folder), "--method", "lp", "--splits", "1", "--train-share", "0.6", "--jobs", "1")
     assert "micro F1 %" in text.stdout
+    assert "tested nodes" in " ".join(text.stdout.split())
+
+
+def test_compare_ranks_by_micro_f1(groups, done, tmp_path):
+    folder, _, _ = groups
+    few = ("--method", "lp,graphemb,lgc", "--set", "graphemb.dimension=8", "--jobs", "1", "--quiet")
+    command = ("compare", *options(folder), *few, "--splits", "2", "--journal", tmp_path / "runs.log")
+    printed = json.loads(done(*command, "--json").stdout)
+    assert printed["excluded"] == {"lgc": "takes one label per node"}
+    ranking = printed["ranking"]
+    assert {row["method"] for row in ranking} == {"lp", "graphemb"}
+    assert ranking[0]["micro_f1"]["mean"] >= ranking[1]["micro_f1"]["mean"]
+    for row in ranking:
+        assert row["micro_f1"]["low"] < row["micro_f1"]["mean"] < row["micro_f1"]["high"]
+        assert 0 < row["macro_f1"]["mean"] < 1
+    data = pl.read_dataset(edges=folder / "edges.csv", labels=folder / "group-edges.csv", multi_label=True)
+    runs = [run_once("lp", data, Protocol(split="folds"), seed).result.metrics["micro_f1"] for seed in (0, 1)]
+    found = next(row for row in ranking if row["method"] == "lp")
+    assert found["micro_f1"]["mean"] == pytest.approx(np.mean(runs))
+    assert printed["recommended"] in {"lp", "graphemb"}
+    again = done(*command)  # from the journal
+    assert "micro F1 %" in again.stdout
+    assert printed["reason"] in " ".join(again.stdout.split())
+    assert json.loads(done(*command, "--json").stdout) == printed
+
+
+def test_tune_maximizes_micro_f1(groups, done):
+    folder, _, _ = groups
+    command = ("tune", *options(folder), "--method", "lp", "--trials", "3", "--splits", "1", "--jobs", "1", "--quiet")
+    printed = json.loads(done(*command, "--json").stdout)
+    data = pl.read_dataset(edges=folder / "edges.csv", labels=folder / "group-edges.csv", multi_label=True)
+    run = run_once("lp", data, Protocol(split="folds"), 1000, printed["parameters"])
+    assert printed["metric"] == "micro_f1"
+    assert printed["score"]["mean"] == pytest.approx(run.result.metrics["micro_f1"])
+    assert printed["score"]["mean"] >= printed["default"]["mean"]
+    text = done(*command).stdout
+    assert "Micro F1" in text
+    assert "--multi-label" in text
 
 
 @pytest.mark.parametrize(
@@ -117,8 +156,8 @@ def test_evaluate_shows_f1(groups, done):
         (("fit", "--method", "lgc"), "LocalGlobalConsistency takes one label per node"),
         (("evaluate", "--method", "lgc"), "takes one label per node"),
         (("evaluate", "--method", "lp", "--per-class", "3"), "for several, use --train-share"),
-        (("compare",), "planetoid evaluate --method A,B"),
-        (("tune", "--method", "planetoid-g"), "planetoid evaluate --method A,B"),
+        (("compare", "--method", "lgc,mad"), "no method suits the data: lgc takes one label per node"),
+        (("tune", "--method", "poisson"), "poisson does not suit the data: it takes one label per node"),
     ],
 )
 def test_what_takes_one_label_says_so(groups, invoke, command, message):
@@ -147,3 +186,20 @@ def test_report(groups, done, tmp_path):
     assert f"Micro F1 {100 * expected.micro:.1f}" in page
     several = next(labels for labels in data.labels[split.train] if len(labels) > 1)
     assert "; ".join(str(int(name.split()[1]) + 1) for name in several) in page
+
+
+def test_explain(groups, done, tmp_path, invoke):
+    folder, _, _ = groups
+    done("fit", *options(folder), "--method", "lp", "--out", tmp_path / "m", "--quiet")
+    text = done("explain", tmp_path / "m", "3", "--label", "2").stdout
+    assert text.startswith("node 3: 2 (")
+    assert "rather than" not in text
+    printed = json.loads(done("explain", tmp_path / "m", "3", "--label", "2", "--format", "json").stdout)
+    assert (printed["label"], printed["runner_up"], printed["runner_up_probability"]) == (2, None, None)
+    files = ("--edges", folder / "edges.csv")  # labels are those of the record
+    again = json.loads(done("explain", tmp_path / "m", "3", "--label", "2", *files, "--json").stdout)
+    assert again["score"] == pytest.approx(printed["score"])
+    assert [reason["labels"] for reason in again["groups"][0]["reasons"]] == [
+        reason["labels"] for reason in printed["groups"][0]["reasons"]
+    ]
+    assert "there is no class 'x'" in invoke("explain", tmp_path / "m", "3", "--label", "x").stderr

@@ -14,7 +14,7 @@ def found(monkeypatch):
     def come_to(parameters, trials=20, seeds=(1000, 1001, 1002)):
         score, default = Spread.of([0.5, 0.75]), Spread.of([0.5, 0.5])
         best = score if parameters else default
-        ended = Tuned("lp", "files", "words", parameters, best, default, trials, list(seeds))
+        ended = Tuned("lp", "files", "words", parameters, "accuracy", best, default, trials, list(seeds))
         monkeypatch.setattr(tuning, "tune", lambda *given, **options: ended)
 
     return come_to

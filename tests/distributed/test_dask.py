@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import planetoid as pl
 from planetoid.cli.main import app
 from planetoid.distributed.dask_tasks import as_finished, connect, in_order
+from planetoid.distributed.labelling import Labeller
 from planetoid.distributed.manifest import MANIFEST, Manifest
 from planetoid.errors import DataError, NotInductiveError, PlanetoidError
 
@@ -205,6 +206,13 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
     monkeypatch.setattr("planetoid.distributed.dask_tasks.SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(PlanetoidError, match="cannot connect to the Dask scheduler"), connect("tcp://127.0.0.1:9"):
         pass
+
+
+def test_a_model_with_several_labels_per_node_is_for_one_process(tmp_path):
+    made = pl.datasets.make_multilabel(60, 3, n_features=12, seed=0)
+    pl.Feat().fit(made.X, made.Y).save(tmp_path / "model")
+    with pytest.raises(DataError, match=r"workers of a cluster write one.*planetoid predict without --engine"):
+        Labeller(tmp_path / "model")
 
 
 def test_a_transductive_model_labels_no_new_rows(client, tmp_path):

@@ -219,3 +219,25 @@ def test_starts_are_tried_after_the_defaults(data):
     seen.clear()
     tune("feat", data, trials=2, protocol=PROTOCOL, seeds=[5], space=space, starts=[], on_trial=seen.append)
     assert 0.01 <= seen[1].parameters["C"] <= 100
+
+
+def test_parameters_that_have_no_effect_on_several_labels_are_not_searched():
+    data = pl.datasets.make_multilabel(120, 3, within=0.8, mean_degree=8, n_features=30, seed=0)
+    protocol = Protocol(split="folds", n_folds=2)
+    tried = []
+    found = tune("planetoid", data, trials=4, protocol=protocol, seeds=[0], on_trial=tried.append)
+    assert found.metric == "micro_f1"
+    assert {name for trial in tried for name in trial.parameters} == {"view", "row_normalize"}
+    assert len({trial.score.mean for trial in tried}) > 1
+    with pytest.raises(ParameterError, match=r"no parameters that have an effect.*such as graphemb"):
+        tune("planetoid", replace(data, X=None), trials=2, protocol=protocol)
+    with pytest.raises(DataError, match="PoissonLearning takes one label per node"):
+        tune("poisson", data, trials=2, protocol=protocol)
+
+
+def test_hidden_label_sets_are_not_in_the_data():
+    data = pl.datasets.make_multilabel(50, 3, seed=0)
+    hidden = hide_labels(data, [3, 4])
+    assert (hidden.y[[3, 4]] == -1).all()
+    assert hidden.Y[[3, 4]].nnz == 0
+    assert (hidden.Y[[0, 1, 2]] != data.Y[[0, 1, 2]]).nnz == 0

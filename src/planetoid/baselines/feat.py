@@ -18,6 +18,7 @@ from planetoid.io.model_files import Tensors
 from planetoid.multi_label import SetSample
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
+from planetoid.training.logistic_reasons import by_labelled_nodes, logistic_answer
 from planetoid.training.logistic_regression import LogisticRegressions, fit_logistic, left_out_sets
 from planetoid.training.softmax_reasons import by_optimality
 from planetoid.training.softmax_regression import (
@@ -115,7 +116,10 @@ class Feat(InductiveClassifier):
 
     def _explain(self, question: Question) -> Answer:
         x = scale_rows(question.known_row(), self.row_normalize)
-        found = linear_answer(question, x, self._softmax.coef, self._softmax.intercept, 0, 1, LOG_ODDS)
+        if question.multi_label:
+            found = logistic_answer(question, x, self._logistic)
+        else:
+            found = linear_answer(question, x, self._softmax.coef, self._softmax.intercept, 0, 1, LOG_ODDS)
         return found._replace(parts=[*found.parts, *self._label_reasons(question)])
 
     def _label_reasons(self, question: Question) -> list[Contributions]:
@@ -124,6 +128,8 @@ class Feat(InductiveClassifier):
         rows = question.data.labelled
         X = scale_rows(question.data.X[rows], self.row_normalize)
         x = scale_rows(question.known_row(), self.row_normalize)
+        if question.multi_label:
+            return [by_labelled_nodes(question, rows, X, x, self._logistic, self.C)]
         return [by_optimality(question, rows, X, x, self._softmax)]
 
     def _predict_rows(self, X: Features) -> Probabilities:
@@ -133,6 +139,8 @@ class Feat(InductiveClassifier):
 
     def _write_scores(self, operators: Operators) -> Value:
         rows = operators.rows(self.row_normalize)
+        if self.multi_label_:
+            return operators.linear(rows, self._logistic.coef, self._logistic.intercept)
         scores = operators.linear(rows, self._softmax.coef.T, self._softmax.intercept)
         return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
 

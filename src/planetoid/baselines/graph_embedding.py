@@ -20,13 +20,14 @@ from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.shards import ColumnShard, column_shard
 from planetoid.estimator.classifier import GraphClassifier
 from planetoid.estimator.embedding import EmbeddingMixin
-from planetoid.explanation.contributions import LOG_ODDS, Answer, Question, by_predictions_of_neighbours
+from planetoid.explanation.contributions import LOG_ODDS, SET_LOG_ODDS, Answer, Question, by_predictions_of_neighbours
 from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, VERBOSE, Check, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.callbacks import CALLBACKS, Callback, Record
 from planetoid.training.fingerprints import fingerprint_of
-from planetoid.training.logistic_regression import fit_logistic, left_out_sets
+from planetoid.training.logistic_reasons import by_labelled_nodes
+from planetoid.training.logistic_regression import LogisticRegressions, fit_logistic, left_out_sets
 from planetoid.training.softmax_reasons import by_optimality
 from planetoid.training.softmax_regression import (
     SoftmaxRegression,
@@ -79,7 +80,8 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     ----------
     embedding_ : float32 array of shape (n_nodes, dimension)
     coef_, intercept_ : arrays
-        Of the softmax regression on rows of the embedding, scaled to length 1.
+        Of the softmax regression on rows of the embedding, scaled to length 1; a row per class, but for two classes.
+        Of several labels per node: of the regressions, a row per class.
     history_ : list of dict
         Mean ``context_loss`` of each fiftieth of the training, with the share ``pretrained`` by then.
 
@@ -175,6 +177,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     ) -> Probabilities:
         """Fit a logistic regression per class, for several labels per node."""
         self._logistic = fit_logistic(self._labelled_rows, Y[data.labelled], self._inverse_penalty(data))
+        self.coef_, self.intercept_ = self._logistic.coef.T, self._logistic.intercept
         self.embedding_ = e if shard is None else shard.whole(e)
         probabilities = np.asarray(expit(self._logistic.logits(scale_rows(self.embedding_, "l2"))))
         probabilities[~data.graph.connected()] = 0.0
@@ -185,11 +188,16 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
             return super()._explain(question)
         data, row = question.known_data(), question.row
         if not data.graph.connected()[row]:
-            return Answer(0.0, LOG_ODDS, [], "nothing is known about this node: it has no edges")
+            return Answer(0.0, question.log_odds_name, [], "nothing is known about this node: it has no edges")
         X = scale_rows(self.embedding_[np.append(data.labelled, row)], "l2").astype(np.float64)
-        solver = SoftmaxRegression(self.coef_, self.intercept_, self._inverse_penalty(data))
+        around = by_predictions_of_neighbours(question, row, self.label_distributions_)
+        penalty = self._inverse_penalty(data)
+        if question.multi_label:
+            fitted = LogisticRegressions(self.coef_.T, self.intercept_)
+            labels = by_labelled_nodes(question, data.labelled, X[:-1], X[-1:], fitted, penalty)
+            return Answer(float(fitted.logits(X[-1:])[0] @ question.contrast), SET_LOG_ODDS, [labels, around])
+        solver = SoftmaxRegression(self.coef_, self.intercept_, penalty)
         labels = by_optimality(question, data.labelled, X[:-1], X[-1:], solver)
-        around = by_predictions_of_neighbours(data, row, self.label_distributions_, question.contrast)
         return Answer(float(solver.scores(X[-1:])[0] @ question.contrast), LOG_ODDS, [labels, around])
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:

@@ -22,6 +22,7 @@ __all__ = ["LabelEquations", "explain_by_labels", "reached", "unit_vector"]
 
 TOL, MAX_ITER = 1e-10, 10_000  # of conjugate gradients
 NOTHING = "nothing is known about this node: no labelled node can be reached from it, so it has the class prior"
+KEPT = "the node is labelled, and keeps the labels that it has"
 ONE_CLASS = "all labels that can be reached from this node are of one class, which is therefore predicted"
 
 Vector = npt.NDArray[np.float64]
@@ -123,7 +124,10 @@ def explain_by_labels(
         return Answer(0.0, quantity, [Contributions("labels", none, np.empty(0), meaning, 0.0)], note)
     if equations.fixed[row]:
         own = np.array([kept * targets[row]])
-        return Answer(float(own[0]), quantity, [Contributions("labels", np.array([row]), own, meaning, 0.0)])
+        if question.multi_label:  # classes are weighted where the node is not labelled
+            own = np.array([float(data.one_hot()[row] @ question.contrast)])
+        note = KEPT if question.multi_label else ""
+        return Answer(float(own[0]), quantity, [Contributions("labels", np.array([row]), own, meaning, 0.0)], note)
     right = np.column_stack([equations.start(row), equations.inject(targets)])
     solved = solve(equations.system(right), "auto", tol=TOL, max_iter=MAX_ITER, n_jobs=n_jobs).values
     shares = equations.scale[row] * equations.collect(solved[:, 0])[labelled] * targets[labelled]

@@ -27,6 +27,11 @@ __all__ = [
     "reached",
 ]
 
+SET_QUANTITY = (
+    "probability that a random walk first meets a labelled node with the label, times the weight of the label, before "
+    "calibration"
+)
+
 
 class Propagation(GraphClassifier):
     """Base of methods that solve one linear system.
@@ -108,7 +113,7 @@ class Propagation(GraphClassifier):
             self._class_weights(data),
             known=self._known(data),
             kept=self._kept_share,
-            quantity=self._quantity,
+            quantity=SET_QUANTITY if question.multi_label else self._quantity,
             n_jobs=self.n_jobs,
         )
 
@@ -121,6 +126,8 @@ class Propagation(GraphClassifier):
     def _class_weights(self, data: Dataset) -> npt.NDArray[np.float64]:
         """Return by what the scores of each class were multiplied, relative to their mean."""
         found = getattr(self, "class_weights_", np.ones(data.n_classes))
+        if data.multi_label:
+            return np.asarray(found)
         return np.asarray(found / max(float(np.mean(found)), np.finfo(float).tiny))
 
     def _known(self, data: Dataset) -> npt.NDArray[np.bool_]:

@@ -10,13 +10,15 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import uses_dask
 from planetoid.cli.evaluate import (
+    ACCURACY,
     how_measured,
+    main_metric,
     percent,
     summary,
     warnings_by_method,
     with_interval,
 )
-from planetoid.cli.evaluate_sets import refuse_sets
+from planetoid.cli.evaluate_sets import COLUMNS, NUMBER_KNOWN
 from planetoid.cli.method_choice import Choice, excluded_lines
 from planetoid.cli.options import (
     AsJson,
@@ -72,7 +74,8 @@ def compare(
     All methods are trained on the same labels and tested on the same others,
     as in [bold]planetoid evaluate[/bold]. A method is recommended if it is clearly better than
     all others, by two standard errors of the difference, label by label. If there is
-    no clear winner, it is the one that does best on data of many kinds. A method
+    no clear winner, it is the one that does best on data of many kinds. Methods for
+    several labels per node are ranked by micro F1, compared node by node. A method
     that fails does not end the comparison; Ctrl-C shows what is finished, and with
     [bold]--journal[/bold] the same command continues from there.
 
@@ -93,7 +96,6 @@ def compare(
     wanted = None if method is None else parse_methods(method)
     with collect_warnings(quiet=quiet) as warned:
         data = options.read(quiet=quiet)
-    refuse_sets(data, "compare")
     methods, excluded = suitable_methods(data, new_nodes=new_nodes)
     if wanted is not None:
         methods = [name for name in methods if name in wanted]
@@ -126,13 +128,14 @@ def recommend(rows: list[dict[str, Any]], scores: Mapping[str, LabelScores]) -> 
     Parameters
     ----------
     rows : list of dict
-        Method, number of splits, accuracy and seconds of each method.
+        Method, number of splits, accuracy or micro F1, and seconds of each method.
     scores : dict
-        How often each label was predicted correctly, by method.
+        How often each label was predicted correctly, or what each node adds to micro F1, by method.
     """
     from planetoid.cli.method_choice import by_prior
     from planetoid.evaluation.comparison import undecided
 
+    metric = main_metric(rows[0])
     most = max(row["splits"] for row in rows)
     complete = {row["method"]: row for row in rows if row["splits"] == most}
     if len(complete) == 1:
@@ -143,16 +146,16 @@ def recommend(rows: list[dict[str, Any]], scores: Mapping[str, LabelScores]) -> 
         (method,) = candidates
         return Choice(
             method,
-            f"Recommended: {method}. Its accuracy of {complete[method]['accuracy']['mean']:.1%} is better than that of "
-            "every other method by more than two standard errors of the difference.",
+            f"Recommended: {method}. Its {metric.name} of {complete[method][metric.key]['mean']:.1%} is better than "
+            "that of every other method by more than two standard errors of the difference.",
         )
     method = by_prior(candidates)[0]
-    n_labels = len(scores[method].rows)
+    n_tested = len(scores[method].rows)
     fastest = min(candidates, key=lambda name: float(complete[name]["seconds"]))
     quick = "" if fastest == method else f" The fastest of them is {fastest}."
     return Choice(
         method,
-        f"No clear winner: {pluralize(n_labels, 'tested label')} cannot tell {_listed(candidates)} apart. "
+        f"No clear winner: {pluralize(n_tested, metric.unit)} cannot tell {_listed(candidates)} apart. "
         f"Recommended: {method}, which does best of these on data of many kinds.{quick}",
     )
 
@@ -172,7 +175,7 @@ def _show(
     measured = [outcome for outcome in outcomes if outcome.result is not None]
     failed = {outcome.method: outcome.error for outcome in reversed(outcomes) if outcome.error is not None}
     rows = [row for row in summary(measured) if row["method"] not in failed]
-    rows.sort(key=lambda row: -row["accuracy"]["mean"])
+    rows.sort(key=lambda row: -row[main_metric(row).key]["mean"])
     choice = recommend(rows, _scores(rows, measured)) if rows else None
     if as_json and outcomes:
         print_json(
@@ -193,7 +196,10 @@ def _show(
         print_table(_ranking(rows))
     lines = [f"{method} failed: {error}" for method, error in failed.items()] + excluded_lines(excluded)
     if choice is not None:
-        lines += [how_measured(protocol, rows), choice.reason]
+        lines.append(how_measured(protocol, rows))
+        if main_metric(rows[0]) is not ACCURACY:
+            lines.append(NUMBER_KNOWN)
+        lines.append(choice.reason)
     if lines and outcomes:
         print_lines(lines)
     return len(rows)
@@ -209,11 +215,13 @@ def _scores(rows: list[dict[str, Any]], measured: list[Outcome]) -> dict[str, La
 def _ranking(rows: list[dict[str, Any]]) -> Table:
     from planetoid.evaluation import what_it_uses
 
+    metric = main_metric(rows[0])
+    others = {"macro F1 %": "macro_f1", "calibration\nerror %": "calibration_error"} if metric is ACCURACY else COLUMNS
     interrupted = len({row["splits"] for row in rows}) > 1
-    figures = ("accuracy %", "macro F1 %", "calibration\nerror %", *(("splits",) if interrupted else ()), "seconds")
+    figures = (f"{metric.name} %", *others, *(("splits",) if interrupted else ()), "seconds")
     table = plain_table("method", "learns from", right=figures)
     for row in rows:
-        shown = [with_interval(row["accuracy"]), *(percent(row[name]) for name in ("macro_f1", "calibration_error"))]
+        shown = [with_interval(row[metric.key]), *(percent(row[name]) for name in others.values())]
         shown += [str(row["splits"])] if interrupted else []
         table.add_row(row["method"], what_it_uses(row["method"]), *shown, f"{row['seconds']:.2f}")
     return table

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -43,6 +44,19 @@ __all__ = ["evaluate"]
 
 WIDEST_MATRIX = 12  # classes up to which the whole confusion matrix is shown
 BALANCED = 1.25  # ratio of the largest to the smallest number of labels per class
+
+
+class MainMetric(NamedTuple):
+    """The figure by which methods are compared."""
+
+    key: str  # in a row of figures
+    name: str
+    unit: str  # what is tested
+    tested_key: str  # key of how many of them were tested
+
+
+ACCURACY = MainMetric("accuracy", "accuracy", "tested label", "labels_tested")
+MICRO_F1 = MainMetric("micro_f1", "micro F1", "tested node", "nodes_tested")
 
 
 @takes_data(validation=False)
@@ -129,19 +143,26 @@ def summary(outcomes: list[Outcome]) -> list[dict[str, Any]]:
     """Return the figures of every method that finished a split, as plain data."""
     from planetoid.cli.measurement import label_scores
     from planetoid.evaluation import summarize
-    from planetoid.evaluation.comparison import accuracy_interval
+    from planetoid.evaluation.comparison import accuracy_interval, f1_interval
 
     rows = []
     for row in summarize(outcome.result for outcome in outcomes if outcome.result is not None):
         figures: dict[str, Any] = {name: {"mean": one.mean, "sd": one.sd} for name, one in row.metrics.items()}
         scores = label_scores([outcome for outcome in outcomes if outcome.method == row.method and outcome.result])
-        figures["accuracy"] |= accuracy_interval(scores)._asdict()
+        metric = main_metric(figures)
+        interval = accuracy_interval(scores) if metric is ACCURACY else f1_interval(scores)
+        figures[metric.key] |= interval._asdict()
         rows.append(
-            {"method": row.method, "splits": len(row.seeds), "labels_tested": len(scores.rows)}
+            {"method": row.method, "splits": len(row.seeds), metric.tested_key: len(scores.rows)}
             | figures
             | {"seconds": row.fit_seconds}
         )
     return rows
+
+
+def main_metric(figures: Mapping[str, object]) -> MainMetric:
+    """Return by which figure methods are compared: accuracy, or micro F1 of several labels per node."""
+    return ACCURACY if ACCURACY.key in figures else MICRO_F1
 
 
 def percent(spread: dict[str, float | None]) -> str:
@@ -151,21 +172,22 @@ def percent(spread: dict[str, float | None]) -> str:
     return f"{100 * mean:.1f}" + ("" if sd is None else f" ± {100 * sd:.1f}")
 
 
-def with_interval(accuracy: dict[str, float]) -> str:
-    """Return an accuracy and its interval in per cent.
+def with_interval(figure: dict[str, float]) -> str:
+    """Return a figure and its interval in per cent.
 
     >>> with_interval({"mean": 0.7123, "low": 0.64, "high": 0.778})
     '71.2 (64 to 78)'
     """
-    return f"{100 * accuracy['mean']:.1f} ({100 * accuracy['low']:.0f} to {100 * accuracy['high']:.0f})"
+    return f"{100 * figure['mean']:.1f} ({100 * figure['low']:.0f} to {100 * figure['high']:.0f})"
 
 
 def how_measured(protocol: Protocol, rows: list[dict[str, Any]]) -> str:
     """Return in words what the figures are."""
-    n_labels = max(row["labels_tested"] for row in rows)
+    metric = main_metric(rows[0])
+    number = max(row[metric.tested_key] for row in rows)
     return (
-        f"Accuracy in per cent with its 95 % interval, from "
-        f"{pluralize(n_labels, 'tested label')}; others: mean ± standard deviation over splits. "
+        f"{metric.name[0].upper()}{metric.name[1:]} in per cent with its 95 % interval, from "
+        f"{pluralize(number, metric.unit)}; others: mean ± standard deviation over splits. "
         f"Protocol: {protocol.in_words()}."
     )
 

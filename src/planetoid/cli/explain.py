@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 import typer
 
 from planetoid.cli.console import print_json, print_lines, status
@@ -32,7 +33,7 @@ def explain(
     ] = 5,
     label: Annotated[
         str | None,
-        typer.Option(help="Class to explain; by default the predicted one.", show_default=False, metavar="CLASS"),
+        typer.Option(help="Class to explain; by default the most probable one.", show_default=False, metavar="CLASS"),
     ] = None,
     format_: Annotated[Literal["text", "json"], typer.Option("--format", help="What to print.")] = "text",
     as_json: AsJson = False,
@@ -40,7 +41,8 @@ def explain(
 ) -> None:
     """Explain the label of a node: labelled nodes, neighbours and features for it and against it.
 
-    The class is compared with the most probable other one. What a number means
+    The class is compared with the most probable other one; of a model with several
+    labels per node, the reasons are for having the label. What a number means
     depends on the method and is printed beside it. Files of the fit are only
     needed if they are larger than 32 MB: they are then not saved with the model.
 
@@ -84,7 +86,10 @@ def _check_class(saved: SavedModel, label: str | None) -> None:
 
 def _read_data(saved: SavedModel, options: DataOptions, *, quiet: bool) -> Dataset:
     """Read the files of the fit; the labels are those that the model was fitted on, if they are recorded."""
+    from scipy import sparse
+
     from planetoid.persistence import read_record
+    from planetoid.utils.sparse_format import check_sparse_format
 
     record = read_record(saved.path)
     options.require(labels=record is None)
@@ -97,4 +102,10 @@ def _read_data(saved: SavedModel, options: DataOptions, *, quiet: bool) -> Datas
             hint="pass the files of the fit",
             path=saved.path,
         )
-    return replace(data, y=record.y, validation=None, classes=saved.classes)
+    Y = None
+    if record.set_indptr is not None and record.set_indices is not None:
+        ones = np.ones(len(record.set_indices), dtype=bool)
+        shape = (data.n_nodes, len(saved.classes))
+        Y = sparse.csr_array((ones, record.set_indices, record.set_indptr), shape=shape)
+        check_sparse_format(Y)
+    return replace(data, y=record.y, Y=Y, validation=None, classes=saved.classes)

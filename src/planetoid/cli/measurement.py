@@ -16,9 +16,10 @@ from planetoid.cli.outcomes import Outcome, open_outcomes
 from planetoid.data.dataset import Dataset
 from planetoid.errors import DataError, ParameterError, PlanetoidError
 from planetoid.evaluation import Protocol, run_once
-from planetoid.evaluation.comparison import LabelScores, score_labels
+from planetoid.evaluation.comparison import LabelScores, score_label_sets, score_labels
 from planetoid.evaluation.metrics import CalibrationBin, calibration_bins
 from planetoid.evaluation.workers import each
+from planetoid.multi_label import indicator
 from planetoid.utils.progress import progress
 from planetoid.utils.text import pluralize
 from planetoid.utils.threads import available_cores
@@ -158,8 +159,18 @@ def attempt(task: Task) -> Outcome:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
         return Outcome(task.method, task.seed, error=message)
-    if task.data.multi_label:
-        return Outcome(task.method, task.seed, run.result, run.split.test)
+    if task.data.Y is not None:
+        truth = task.data.Y[run.split.test].toarray()
+        predicted = indicator(run.probabilities, run.model.threshold_) > 0
+        found, sizes = (truth & predicted).sum(axis=1), truth.sum(axis=1) + predicted.sum(axis=1)
+        return Outcome(
+            task.method,
+            task.seed,
+            run.result,
+            run.split.test,
+            found=found.astype(np.int32),
+            sizes=sizes.astype(np.int32),
+        )
     codes = run.model.classes_[run.probabilities.argmax(axis=1)]
     everywhere = np.bincount(run.model.predict(), minlength=task.data.n_classes)
     return Outcome(
@@ -181,6 +192,10 @@ def n_processes(jobs: int, n_tasks: int) -> int:
 
 def label_scores(outcomes: Sequence[Outcome]) -> LabelScores:
     """Return how often each label was predicted correctly, over all splits of a method."""
+    if any(one.has_sets for one in outcomes):
+        return score_label_sets(
+            [one.nodes for one in outcomes], [one.found for one in outcomes], [one.sizes for one in outcomes]
+        )
     return score_labels([one.nodes for one in outcomes], [one.truth == one.predicted for one in outcomes])
 
 

@@ -21,7 +21,10 @@ from planetoid.utils.line_log import LineLog
 
 __all__ = ["Outcome", "Outcomes", "open_outcomes"]
 
-ARRAYS = {"nodes": np.int64, "truth": np.int32, "predicted": np.int32, "confidence": np.float32, "shares": np.float64}
+ARRAYS = {
+    "nodes": np.int64, "truth": np.int32, "predicted": np.int32, "confidence": np.float32, "shares": np.float64,
+    "found": np.int32, "sizes": np.int32,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Outcome:
         Probability of the predicted class.
     shares : float array
         How often each class is predicted among all nodes.
+    found, sizes : int arrays
+        Of nodes with several labels, instead of the four arrays before: how many of a node's labels are predicted; how
+        many it has and how many are predicted, together.
     error : str or None
     """
 
@@ -52,7 +58,14 @@ class Outcome:
     predicted: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     confidence: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     shares: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0, dtype=np.float64))
+    found: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    sizes: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     error: str | None = None
+
+    @property
+    def has_sets(self) -> bool:
+        """Whether the test nodes may have several labels."""
+        return len(self.sizes) > 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return an outcome without an error as plain data."""
@@ -102,7 +115,7 @@ def open_outcomes(path: Path | None, data: Dataset, protocol: Protocol) -> Itera
     log = LineLog(
         path,
         "planetoid outcomes",
-        version=1,
+        version=2,
         identity=data_digest(data, repr([__version__, protocol, data.class_names])),
         of_what="other data, another kind of splits or another version of planetoid",
     )

@@ -203,6 +203,11 @@ def _sets(saved: SavedModel, coverage: float, *, fitted: bool) -> SetsOf:
 
     if not 0 < coverage < 1:
         raise ParameterError(f"--coverage must be a number in (0, 1), got {coverage:g}")
+    if saved.multi_label:
+        raise ParameterError(
+            "--coverage is for models with one label per node; for several, --all-probabilities gives the calibrated "
+            "probability of each label, and --top N the N most probable ones"
+        )
     levels = saved.node_set_thresholds if fitted else saved.set_thresholds
     return partial(members, levels=levels, alpha=1 - coverage)
 

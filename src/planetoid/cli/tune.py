@@ -12,7 +12,6 @@ from planetoid.cli.console import plain_table, print_json, print_lines, print_me
 from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import tasks_on, uses_dask
-from planetoid.cli.evaluate_sets import refuse_sets
 from planetoid.cli.options import (
     AsJson,
     Engine,
@@ -69,7 +68,8 @@ def tune(
     """Search for parameters that suit the data, and print the command to fit with them.
 
     Each set of parameters is fitted on a part of the known labels and scored on
-    the others, on the same splits. Parameters given by [bold]--set[/bold] stay fixed. The best
+    the others, on the same splits: by accuracy, or by micro F1 if nodes have several
+    labels. Parameters given by [bold]--set[/bold] stay fixed. The best
     score is optimistic, since it is the maximum of many trials: for an unbiased
     estimate use planetoid evaluate, which draws other splits.
 
@@ -94,7 +94,6 @@ def tune(
     fixed = settings_by_method(names, parse_settings(settings))[names[0]]
     with collect_warnings(quiet=quiet):
         data = options.read(quiet=quiet)
-    refuse_sets(data, "tune")
     check_suitable(names, data, new_nodes=new_nodes)
     protocol = split_protocol(
         data, train_share=train_share, per_class=per_class, hold_out=hold_out, new_nodes=new_nodes
@@ -132,7 +131,8 @@ def _show(found: Tuned, fixed: ParsedSettings, options: DataOptions) -> None:
         print_table(table)
     default = "" if found.default is None else f"; defaults: {found.default.percent()}"
     measured = f"{pluralize(len(found.seeds), 'split')}, {pluralize(found.trials, 'trial')}"
-    print_lines([f"Accuracy {found.score.percent()} % over {measured}{default}."])
+    name = "Accuracy" if found.metric == "accuracy" else "Micro F1"
+    print_lines([f"{name} {found.score.percent()} % over {measured}{default}."])
     chosen = [part for key, value in keys.items() for part in ("--set", f"{key}={_written(value)}")]
     print_lines([shlex.join(["planetoid", "fit", *options.as_arguments(), "--method", found.method, *chosen])])
 

@@ -53,6 +53,12 @@ class Labeller:
                 path=saved.path,
                 hint="fit an inductive method such as planetoid-i or feat to label new rows",
             )
+        if saved.multi_label:
+            raise DataError(
+                "the model has several labels per node, and workers of a cluster write one",
+                path=saved.path,
+                hint="predict in one process: planetoid predict without --engine, or pl.load(path).predict_proba(X)",
+            )
         self.path, self.sha256 = saved.path.resolve(), sha256_of_file(saved.path / DOCUMENT_NAME)
         self.id_column, self.all_probabilities = id_column, all_probabilities
         self.classes = saved.classes

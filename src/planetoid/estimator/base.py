@@ -56,6 +56,11 @@ class MethodBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _seed: int  # of this fit: random_state, or a fresh one if that is None
     _data: Dataset | None = None  # of this fit, which explanations go by
 
+    @classmethod
+    def search_space_for(cls, data: Dataset) -> SearchSpace:
+        """Return where ``tune`` looks for parameters on this data: those that have an effect there."""
+        return cls.search_space
+
     @property
     def uses_validation(self) -> bool:
         """Whether ``fit`` uses validation labels: to calibrate, at least; those that stop early set it to ``True``."""

@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.types import FeaturesLike
-from planetoid.errors import DataError
 from planetoid.estimator.base import MethodBase, not_inductive
-from planetoid.explanation.contributions import Answer, Question, by_predictions_of_neighbours, log_odds
+from planetoid.explanation.contributions import Answer, Question, by_predictions_of_neighbours
 from planetoid.utils.failures import explain_failures
 from planetoid.utils.threads import one_blas_thread
 
@@ -47,7 +46,8 @@ class ExplanationMixin(MethodBase):
         top : int
             How many reasons of each kind to list: so many for the class, and so many against it.
         label : hashable, optional
-            The class to explain; by default the predicted one. It is compared with the most probable other class.
+            The class to explain; by default the most probable one. It is compared with the most probable other class.
+            If nodes may have several labels, the question is why the node has this label or not, whatever the others.
         data : Dataset, optional
             What the model was fitted on, if it does not hold that itself: ``save`` leaves out data of more than 32 MB.
 
@@ -59,8 +59,6 @@ class ExplanationMixin(MethodBase):
         [(0, True)]
         """
         check_is_fitted(self, "label_distributions_")
-        if self.multi_label_:
-            raise DataError("explanations are of one class against another, for models with one label per node")
         from planetoid.explanation.asking import ask
 
         with explain_failures(type(self).__name__), one_blas_thread():
@@ -74,10 +72,11 @@ class ExplanationMixin(MethodBase):
         """
         if question.row is None:
             raise not_inductive(self)
-        data = question.known_data()
-        score = float(log_odds(self.label_distributions_[question.row], question.contrast))
-        around = by_predictions_of_neighbours(data, question.row, self.label_distributions_, question.contrast)
-        return Answer(score, "calibrated log-odds of the class against the other", [around])
+        question.known_data()
+        score = float(question.log_odds(self.label_distributions_[question.row]))
+        around = by_predictions_of_neighbours(question, question.row, self.label_distributions_)
+        of_what = "having the label" if question.multi_label else "the class against the other"
+        return Answer(score, f"calibrated log-odds of {of_what}", [around])
 
     def _check_row(self, X: FeaturesLike) -> Features:
         raise not_inductive(self)

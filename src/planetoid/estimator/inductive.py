@@ -12,7 +12,7 @@ from planetoid.data.dataset import Features
 from planetoid.data.types import FeaturesLike, Probabilities
 from planetoid.errors import DataError, PlanetoidError
 from planetoid.estimator.classifier import GraphClassifier
-from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions, Question, by_occlusion, log_odds
+from planetoid.explanation.contributions import Answer, Contributions, Question, by_occlusion
 
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
@@ -41,10 +41,11 @@ class InductiveClassifier(GraphClassifier):
         """Explain by the features: what the prediction from features alone would lose without each of them."""
 
         def score(rows: Features) -> npt.NDArray[np.float64]:
-            return log_odds(self._predict_rows(rows), question.contrast)
+            return question.log_odds(self._predict_rows(rows))
 
         x = question.known_row()
-        return Answer(float(score(x)[0]), LOG_ODDS, [by_occlusion(x, score), *self._label_reasons(question)])
+        parts = [by_occlusion(x, score), *self._label_reasons(question)]
+        return Answer(float(score(x)[0]), question.log_odds_name, parts)
 
     def _label_reasons(self, question: Question) -> list[Contributions]:
         """Return the contributions of labelled nodes, of a method that knows them."""

@@ -70,8 +70,9 @@ class PredictionMixin(MethodBase):
         """Return the sets of all fitted nodes, of ``nodes``, or of new ones."""
         if self.multi_label_:
             raise DataError(
-                "prediction sets contain the true class of a node that has one",
-                hint="for several labels per node, use predict or predict_proba",
+                "prediction sets are for one label per node: they contain its true class with a stated probability",
+                hint="for several, use predict_proba, the calibrated probability of each label, or predict(top=...), "
+                "the most probable ones",
             )
         if not hasattr(self, "set_thresholds_"):
             raise DataError(

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULTS", "Answer", "Journal", "Trial", "data_digest", "open_journal"]
 
-Answer: TypeAlias = "list[float] | str"  # accuracies over the splits, or why there are none
+Answer: TypeAlias = "list[float] | str"  # scores on the splits, or why there are none
 DEFAULTS = -1  # number of the trial of the defaults
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One set of parameters and its accuracy over the splits, or why it failed; number -1 are the defaults."""
+    """One set of parameters and its score over the splits, or why it failed; number -1 are the defaults."""
 
     number: int
     parameters: dict[str, Plain]

@@ -19,6 +19,8 @@ from planetoid.evaluation.journal import DEFAULTS, Journal, Trial, data_digest, 
 from planetoid.evaluation.protocols import Protocol, run_once
 from planetoid.evaluation.results import Spread
 from planetoid.evaluation.workers import each
+from planetoid.labels import mask_labels
+from planetoid.multi_label import check_supported
 from planetoid.parameters import Parameters
 from planetoid.registry import METHODS
 from planetoid.search_space import Categorical, Float, Int, Plain, SearchSpace, Start
@@ -44,10 +46,12 @@ class Tuned:
     method, dataset, protocol : str
     parameters : dict
         What differs from the defaults, ``fixed`` included; for ``METHODS[method]().set_params(**parameters)``.
+    metric : {"accuracy", "micro_f1"}
+        What is maximized; micro F1 of several labels per node.
     score : Spread
-        Accuracy over the splits that they were chosen on: too good to be quoted as a result.
+        Over the splits that they were chosen on: too good to be quoted as a result.
     default : Spread or None
-        Accuracy of the defaults on the same splits.
+        Score of the defaults on the same splits.
     trials : int
         Number of trials.
     seeds : list of int
@@ -58,6 +62,7 @@ class Tuned:
     dataset: str
     protocol: str
     parameters: dict[str, Plain]
+    metric: str
     score: Spread
     default: Spread | None
     trials: int
@@ -74,9 +79,9 @@ def hide_labels(data: Dataset, rows: npt.ArrayLike) -> Dataset:
     Splits that are drawn from it never use those labels; with the test nodes of a public split hidden, parameters
     can be chosen without seeing any of their labels.
     """
-    y = data.y.copy()
-    y[np.asarray(rows, dtype=np.int64)] = -1
-    return replace(data, y=y, public=None)
+    kept = np.setdiff1d(np.arange(data.n_nodes), np.asarray(rows, dtype=np.int64))
+    Y = None if data.Y is None else mask_labels(data.Y, kept)
+    return replace(data, y=mask_labels(data.y, kept), Y=Y, public=None)
 
 
 def tune(
@@ -111,7 +116,7 @@ def tune(
         Of the splits. Use others than those that results are reported on.
     space : dict, optional
         Where to search, by parameter name (nested ones as ``"training__steps"``); default: the method's
-        ``search_space``.
+        ``search_space``, or for several labels per node what has an effect there.
     fixed : dict, optional
         Parameters that all trials have; they are removed from the space.
     starts : iterable of dict, optional
@@ -138,9 +143,14 @@ def tune(
         raise ParameterError(f"trials must be an integer >= 1, got {trials}", parameter="trials")
     fixed = dict(fixed or {})
     defaults = _defaults(method)
-    if data.multi_label:
-        raise DataError("tune is for one label per node: it compares accuracies")
-    searched = METHODS[method].search_space if space is None else space
+    check_supported(data, METHODS[method].__name__, supported=METHODS[method].multi_label)
+    searched = METHODS[method].search_space_for(data) if space is None else space
+    if not searched and METHODS[method].search_space and space is None:
+        raise ParameterError(
+            f"{method} has no parameters that have an effect on this data: it has several labels per node and no "
+            "features; tune another method, such as graphemb",
+            parameter="method",
+        )
     if not searched and space is None:
         raise ParameterError(f"{method} has no parameters to tune", parameter="method")
     for name in (*fixed, *searched):
@@ -165,6 +175,7 @@ def tune(
         dataset=data.name,
         protocol=task.protocol.in_words(),
         parameters=changed,
+        metric=_metric(data),
         score=best.score,
         default=search.defaults.score,
         trials=len(ended.trials),
@@ -187,14 +198,18 @@ class _Task(NamedTuple):
 
 
 def _score(task: _Task) -> list[float] | str:
-    """Return the accuracies of a set of parameters, or why there are none."""
+    """Return the scores of a set of parameters, one per split, or why there are none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             runs = [run_once(task.method, task.data, task.protocol, seed, task.parameters) for seed in task.seeds]
     except (PlanetoidError, FloatingPointError, np.linalg.LinAlgError) as error:
         return str(error) or type(error).__name__
-    return [run.result.metrics["accuracy"] for run in runs]
+    return [run.result.metrics[_metric(task.data)] for run in runs]
+
+
+def _metric(data: Dataset) -> str:
+    return "micro_f1" if data.multi_label else "accuracy"
 
 
 def _fingerprint(task: _Task, space: SearchSpace, seed: int) -> str:
@@ -268,7 +283,7 @@ class _Search:
         if not ended:
             raise DataError(f"every trial of {self.task.method} failed", hint="fit it once to see why")
         ended.sort(key=lambda trial: trial.number != DEFAULTS)
-        return max(ended, key=_accuracy)
+        return max(ended, key=_mean_score)
 
     @property
     def defaults(self) -> Trial:
@@ -276,7 +291,7 @@ class _Search:
         return next(trial for trial in self.journal.trials if trial.number == DEFAULTS)
 
 
-def _accuracy(trial: Trial) -> float:
+def _mean_score(trial: Trial) -> float:
     assert trial.score is not None
     return trial.score.mean
 

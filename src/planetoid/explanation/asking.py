@@ -45,22 +45,29 @@ def ask(
         row, x = None, model._check_row(X)
         probabilities = model.predict_proba(X)[0]
     code = int(probabilities.argmax()) if label is None else _code_of(label, model.classes_)
-    other = int(np.where(np.arange(len(probabilities)) == code, -1.0, probabilities).argmax())
+    other = None if model.multi_label_ else _runner_up(probabilities, code)
     contrast = np.zeros(len(probabilities))
-    contrast[code], contrast[other] = 1.0, -1.0
-    answer = model._explain(Question(row, x, contrast, known, name))
+    contrast[code] = 1.0
+    if other is not None:
+        contrast[other] = -1.0
+    answer = model._explain(Question(row, x, contrast, known, name, model.multi_label_))
     return Explanation(
         node=None if row is None else model.node_ids_[row],
         label=_item(model.classes_, code),
-        runner_up=_item(model.classes_, other),
+        runner_up=None if other is None else _item(model.classes_, other),
         probability=float(probabilities[code]),
-        runner_up_probability=float(probabilities[other]),
+        runner_up_probability=None if other is None else float(probabilities[other]),
         method=name,
         score=float(answer.score),
         quantity=answer.quantity,
         groups=_groups(model, answer, known, top),
         note=answer.note,
     )
+
+
+def _runner_up(probabilities: npt.NDArray[np.floating[Any]], code: int) -> int:
+    """Return the most probable class but one."""
+    return int(np.where(np.arange(len(probabilities)) == code, -1.0, probabilities).argmax())
 
 
 def _checked(model: GraphClassifier, data: Dataset) -> Dataset:
@@ -71,6 +78,11 @@ def _checked(model: GraphClassifier, data: Dataset) -> Dataset:
     if found.ids != model.node_ids_ or found.classes.tolist() != model.classes_.tolist():
         raise DataError(
             "the data has other nodes or classes than the model was fitted on", hint="pass the data of the fit"
+        )
+    if found.multi_label != model.multi_label_:
+        raise DataError(
+            f"the data has {'several labels' if found.multi_label else 'one label'} per node, unlike that of the fit",
+            hint="pass the data of the fit",
         )
     if found.X is not None and found.X.shape[1] != getattr(model, "n_features_in_", None):
         raise DataError(f"the data has {found.X.shape[1]} features, the model was fitted on another number of them")
@@ -116,8 +128,13 @@ def _reason(model: GraphClassifier, kind: str, at: int, value: float, data: Data
     if kind == "features":
         names = getattr(model, "feature_names_in_", None)
         return Reason(at if names is None else str(names[at]), value)
-    code = -1 if data is None else int(data.y[at])
-    return Reason(model.node_ids_[at], value, None if code < 0 else _item(model.classes_, code))
+    node, code = model.node_ids_[at], -1 if data is None else int(data.y[at])
+    if data is None or code < 0:
+        return Reason(node, value)
+    if data.Y is not None:
+        codes = np.sort(data.Y[[at]].indices).tolist()
+        return Reason(node, value, labels=tuple(_item(model.classes_, one) for one in codes))
+    return Reason(node, value, _item(model.classes_, code))
 
 
 def _item(classes: npt.NDArray[Any], code: int) -> Hashable:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.errors import DataError, Fix
+from planetoid.multi_label import class_logits
 
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset, Features
@@ -22,6 +23,7 @@ __all__ = [
     "BY_WEIGHT",
     "LOG_ODDS",
     "MARGIN",
+    "SET_LOG_ODDS",
     "Answer",
     "Contributions",
     "Question",
@@ -31,7 +33,6 @@ __all__ = [
     "by_weight",
     "entries_of",
     "linear_answer",
-    "log_odds",
     "two_class_weights",
 ]
 
@@ -41,6 +42,7 @@ SMALLEST = 1e-12  # probability
 
 MARGIN = "score of the class minus that of the other (distances to hyperplanes)"
 LOG_ODDS = "log-odds of the class against the other, before calibration"
+SET_LOG_ODDS = "log-odds of having the label, before calibration"
 BY_WEIGHT = "value of the feature, as scaled for the model, times its weight"
 BY_OCCLUSION = "by how much the score falls if this feature alone is set to zero"
 BY_GRADIENT = (
@@ -60,6 +62,19 @@ class Question(NamedTuple):
     contrast: Vector  # (class): the score in question is that of the classes times this, +1 and -1 in two places
     data: Dataset | None  # what the model was fitted on, where it is known
     method: str  # for messages
+    multi_label: bool = False  # whether nodes may have several labels: the contrast is then +1 in one place
+
+    @property
+    def log_odds_name(self) -> str:
+        """What the log-odds of this question are, in words."""
+        return SET_LOG_ODDS if self.multi_label else LOG_ODDS
+
+    def log_odds(self, probabilities: npt.NDArray[np.floating[Any]]) -> Vector:
+        """Return the log-odds of one class against the other; of several labels per node, those of having one."""
+        if self.multi_label:
+            return np.asarray(class_logits(probabilities) @ self.contrast)
+        logs = np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), SMALLEST))
+        return np.asarray(logs @ self.contrast)
 
     def known_data(self) -> Dataset:
         """Return the data of the fit, or raise ``DataError``."""
@@ -104,12 +119,6 @@ def entries_of(row: Rows) -> tuple[npt.NDArray[np.int64], Vector]:
         return columns, np.asarray(row[0][columns], dtype=np.float64)
     kept = row.data != 0
     return row.indices[kept].astype(np.int64), row.data[kept].astype(np.float64)
-
-
-def log_odds(probabilities: npt.NDArray[np.floating[Any]], contrast: Vector) -> Vector:
-    """Return the logarithms of probabilities, times the contrast."""
-    logs = np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), SMALLEST))
-    return np.asarray(logs @ contrast)
 
 
 def two_class_weights(weights: npt.NDArray[np.floating[Any]], first: float, second: float) -> Vector:
@@ -203,14 +212,14 @@ def by_label_gradient(
 
 
 def by_predictions_of_neighbours(
-    data: Dataset, row: int, probabilities: npt.NDArray[np.floating[Any]], contrast: Vector
+    question: Question, row: int, probabilities: npt.NDArray[np.floating[Any]]
 ) -> Contributions:
     """Return the log-odds that the model gives each neighbour, by its share of the edges of the node."""
     from planetoid.graph.adjacency import symmetric_adjacency
 
-    around = symmetric_adjacency(data.graph)[[row]]
+    around = symmetric_adjacency(question.known_data().graph)[[row]]
     shares = around.data / max(float(around.data.sum()), SMALLEST)
-    values = shares.astype(np.float64) * log_odds(probabilities[around.indices], contrast)
+    values = shares.astype(np.float64) * question.log_odds(probabilities[around.indices])
     return Contributions(
         "neighbours",
         around.indices,

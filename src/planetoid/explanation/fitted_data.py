@@ -13,6 +13,7 @@ from planetoid.errors import DataError
 from planetoid.graph import Graph
 from planetoid.graph.build import Adjacency, BuildSummary
 from planetoid.io.model_files import Tensors
+from planetoid.labels import mask_labels
 from planetoid.utils.sparse_format import check_sparse_format
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def data_tensors(data: Dataset) -> Tensors:
     tensors: Tensors = {"y": data.y, "indptr": graph.indptr, "indices": graph.indices}
     if graph.weights is not None:
         tensors["weights"] = graph.weights
+    if data.Y is not None:
+        labels = mask_labels(data.Y, data.labelled)  # validation labels are not learned from
+        tensors |= {"Y.indptr": labels.indptr, "Y.indices": labels.indices}
     tensors["directed"] = np.array([graph.directed], dtype=np.uint8)
     if isinstance(data.X, np.ndarray):
         tensors["X"] = data.X
@@ -45,8 +49,9 @@ def is_small(data: Dataset) -> bool:
     of_features: list[npt.NDArray[Any]] = []
     if X is not None:
         of_features = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
-    parts = [data.y, data.graph.indptr, data.graph.indices, data.graph.weights, *of_features]
-    return sum(part.nbytes for part in parts if part is not None) <= MOST_BYTES
+    of_sets = [] if data.Y is None else [data.Y.indptr, data.Y.indices]
+    parts = [data.y, *of_sets, data.graph.indptr, data.graph.indices, data.graph.weights, *of_features]
+    return bool(sum(part.nbytes for part in parts if part is not None) <= MOST_BYTES)
 
 
 def restored_data(tensors: Tensors, ids: NodeIds, classes: npt.NDArray[Any]) -> Dataset | None:
@@ -67,7 +72,16 @@ def restored_data(tensors: Tensors, ids: NodeIds, classes: npt.NDArray[Any]) -> 
     n_edges = len(parts["indices"]) if directed else (len(parts["indices"]) + n_loops) // 2
     summary = BuildSummary(n_edges, n_edges, directed)
     graph = Graph(Adjacency(parts["indptr"], parts["indices"], weights, n_loops, summary), ids)
-    return Dataset("fitted", graph, _features(parts, n), parts["y"], classes)
+    return Dataset("fitted", graph, _features(parts, n), parts["y"], classes, Y=_label_sets(parts, n, len(classes)))
+
+
+def _label_sets(parts: Tensors, n_nodes: int, n_classes: int) -> sparse.csr_array | None:
+    if "Y.indptr" not in parts:
+        return None
+    entries = np.ones(len(parts["Y.indices"]), dtype=bool), parts["Y.indices"], parts["Y.indptr"]
+    Y = sparse.csr_array(entries, shape=(n_nodes, n_classes))
+    check_sparse_format(Y)
+    return Y
 
 
 def _features(parts: Tensors, n_nodes: int) -> Features | None:

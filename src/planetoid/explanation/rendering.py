@@ -25,8 +25,7 @@ def as_text(explanation: Explanation) -> str:
         names = [_name(explanation, group, reason) for reason in group.reasons]
         width = min(max(map(len, names), default=0), 60)
         for name, reason in zip(names, group.reasons, strict=True):
-            label = "" if reason.label is None else f"  {reason.label}"
-            lines.append(f"  {reason.contribution:+10.4g}  {name:<{width}}{label}".rstrip())
+            lines.append(f"  {reason.contribution:+10.4g}  {name:<{width}}  {reason.label_text}".rstrip())
         lines.append(f"  {_summary(group)}")
     return "\n".join(lines)
 
@@ -40,7 +39,7 @@ def as_html(explanation: Explanation) -> str:
     for group in explanation.groups:
         rows = "".join(
             f"<tr><td>{html.escape(_name(explanation, group, reason))}</td>"
-            f"<td>{'' if reason.label is None else html.escape(str(reason.label))}</td>"
+            f"<td>{html.escape(reason.label_text)}</td>"
             f'<td style="text-align:right">{reason.contribution:+.4g}</td></tr>'
             for reason in group.reasons
         )
@@ -51,10 +50,10 @@ def as_html(explanation: Explanation) -> str:
 
 def _headline(explanation: Explanation) -> str:
     node = "new row" if explanation.node is None else f"node {explanation.node}"
-    return (
-        f"{node}: {explanation.label} ({explanation.probability:.1%}) rather than "
-        f"{explanation.runner_up} ({explanation.runner_up_probability:.1%}), by {explanation.method}"
-    )
+    rather = ""
+    if explanation.runner_up_probability is not None:
+        rather = f" rather than {explanation.runner_up} ({explanation.runner_up_probability:.1%})"
+    return f"{node}: {explanation.label} ({explanation.probability:.1%}){rather}, by {explanation.method}"
 
 
 def _name(explanation: Explanation, group: ReasonGroup, reason: Reason) -> str:

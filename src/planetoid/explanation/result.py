@@ -26,15 +26,30 @@ class Reason:
         Positive: it speaks for the class.
     label : hashable or None
         The known label of a node.
+    labels : tuple of hashable, or None
+        Its known labels instead, if nodes may have several.
     """
 
     name: Hashable
     contribution: float
     label: Hashable | None = None
+    labels: tuple[Hashable, ...] | None = None
 
-    def to_dict(self) -> dict[str, Plain]:
-        """Return plain data for ``json.dump``."""
-        return {"name": _plain(self.name), "contribution": self.contribution, "label": _plain(self.label)}
+    @property
+    def label_text(self) -> str:
+        """The known label, or labels, as text; empty without any."""
+        if self.labels is not None:
+            return "; ".join(map(str, self.labels))
+        return "" if self.label is None else str(self.label)
+
+    def to_dict(self) -> dict[str, Plain | list[Plain]]:
+        """Return plain data for ``json.dump``; ``labels`` are in it if nodes may have several."""
+        found: dict[str, Plain | list[Plain]] = {
+            "name": _plain(self.name),
+            "contribution": self.contribution,
+            "label": _plain(self.label),
+        }
+        return found if self.labels is None else {**found, "labels": [_plain(label) for label in self.labels]}
 
 
 @dataclass(frozen=True)
@@ -89,18 +104,18 @@ class ReasonGroup:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a model gives a node a class rather than another one.
+    """Why a model gives a node a class rather than another one; or a label, if nodes may have several.
 
     Attributes
     ----------
     node : hashable or None
         Id of the node, ``None`` for a new row.
     label : hashable
-        The class that is explained: the predicted one unless another was asked for.
-    runner_up : hashable
-        The class that it is compared with: the most probable of the others.
+        The class that is explained: the most probable one unless another was asked for.
+    runner_up : hashable or None
+        The class that it is compared with: the most probable of the others. ``None`` if nodes may have several labels.
     probability, runner_up_probability : float
-        What ``predict_proba`` says about the two.
+        What ``predict_proba`` says about the two; the second is ``None`` without a ``runner_up``.
     method : str
         Name of the model's class.
     score : float
@@ -128,9 +143,9 @@ class Explanation:
 
     node: Hashable | None
     label: Hashable
-    runner_up: Hashable
+    runner_up: Hashable | None
     probability: float
-    runner_up_probability: float
+    runner_up_probability: float | None
     method: str
     score: float
     quantity: str

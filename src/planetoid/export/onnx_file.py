@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
+from planetoid.calibration import SMALLEST
 from planetoid.errors import DataError, NotInductiveError, PlanetoidError
 from planetoid.export.operators import Operators, Value
 from planetoid.utils.atomic import atomic_write
@@ -30,7 +32,9 @@ def to_onnx(model: GraphClassifier, path: str | Path, *, tokens: bool = False) -
     """Write a fitted inductive model as an ONNX file, which labels new rows in any ONNX runtime.
 
     The file holds the scaling of features, the network or the weights, and the calibration. Its outputs are ``label``
-    (the names of classes, or integers) and ``probabilities`` (float32, a column per class); its input is one of
+    (the names of classes, or integers) and ``probabilities`` (float32, a column per class). Of a model with several
+    labels per node they are ``labels`` (int64, 0 or 1 in a column per class: what ``predict`` returns) and
+    ``probabilities`` of each class on its own. Its input is one of
 
     - ``features``, float32, a row per node and a column per feature;
     - with ``tokens=True``, ``tokens`` (int64) and ``values`` (float32), both with a row per node: the column numbers of
@@ -68,11 +72,10 @@ def _serialized(model: GraphClassifier, tokens: bool) -> bytes:
     except ImportError:
         raise PlanetoidError("the package onnx is not installed", hint="pip install planetoid[onnx]") from None
     check_is_fitted(model, "label_distributions_")
-    if model.multi_label_:
-        raise DataError("a model of several labels per node cannot be exported as ONNX yet")
     inductive = _checked(model)
     operators = Operators(tokens=tokens)
-    _write_outputs(inductive, operators, inductive._write_scores(operators))
+    write = _write_set_outputs if model.multi_label_ else _write_outputs
+    write(inductive, operators, inductive._write_scores(operators))
     if operators.n_bytes > LARGEST:
         raise DataError(f"the model has {operators.n_bytes / 1e9:.1f} GB of weights, but an ONNX file holds 2 GB")
     proto = _as_proto(inductive, operators)
@@ -104,6 +107,22 @@ def _write_outputs(model: InductiveClassifier, operators: Operators, scores: Val
     operators.add("Cast", found.name, output="probabilities", to=1)  # float32
     best = operators.add("ArgMax", raw.name, axis=1, keepdims=0)
     operators.add("Gather", operators.constant(_class_names(model)), best, output="label", axis=0)
+
+
+def _write_set_outputs(model: InductiveClassifier, operators: Operators, scores: Value) -> None:
+    """Add the calibration of log-odds and a sigmoid per class, and which labels are predicted."""
+    logits, calibration = operators.cast(scores, np.float64), model.calibration_
+    if calibration.source != "none":
+        logits = operators.clipped(logits, *(float(logit(end)) for end in (SMALLEST, 1 - SMALLEST)))
+        logits = operators.shifted(operators.scaled(logits, 1 / calibration.temperature), calibration.shift)
+    found = operators.activation(logits, "sigmoid")
+    operators.add("Cast", found.name, output="probabilities", to=1)  # float32
+    threshold = operators.constant(np.float64(model.threshold_))
+    likely = operators.add("GreaterOrEqual", found.name, threshold)
+    first_best = operators.add("ArgMax", found.name, axis=1, keepdims=1)
+    columns = operators.constant(np.arange(len(model.classes_), dtype=np.int64)[None, :])
+    is_best = operators.add("Equal", first_best, columns)
+    operators.add("Cast", operators.add("Or", likely, is_best), output="labels", to=7)  # int64
 
 
 def _class_names(model: InductiveClassifier) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
@@ -144,25 +163,31 @@ def _inputs(model: InductiveClassifier, operators: Operators) -> list[ValueInfoP
 def _outputs(model: InductiveClassifier) -> list[ValueInfoProto]:
     from onnx import TensorProto, helper
 
+    probabilities = helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["rows", len(model.classes_)])
+    if model.multi_label_:
+        labels = helper.make_tensor_value_info("labels", TensorProto.INT64, ["rows", len(model.classes_)])
+        return [labels, probabilities]
     kind = TensorProto.INT64 if model.classes_.dtype.kind in "iu" else TensorProto.STRING
     return [
         helper.make_tensor_value_info("label", kind, ["rows"]),
-        helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["rows", len(model.classes_)]),
+        probabilities,
     ]
 
 
 def _metadata(model: InductiveClassifier, operators: Operators) -> dict[str, str]:
     names = getattr(model, "feature_names_in_", None)
-    calibration = model.calibration_.as_dict()
+    calibration, spread = model.calibration_.as_dict(), "shift" if model.multi_label_ else "uniform"
     entries: dict[str, object] = {
         "method": type(model).__name__,
         "input": "tokens" if operators.tokens else "dense",
         "class_names": model._plain_classes(),
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
-        "calibration": {name: calibration[name] for name in ("source", "temperature", "uniform", "n_labels")},
+        "calibration": {name: calibration[name] for name in ("source", "temperature", spread, "n_labels")},
         "versions": package_versions(),
     }
+    if model.multi_label_:
+        entries["threshold"] = model.threshold_
     if hasattr(model, "preparation_"):
         entries["preparation"] = model.preparation_.as_dict()
     return {name: json.dumps(value) for name, value in entries.items()}

@@ -95,12 +95,12 @@ class Operators:
         return Value(product, weight.dtype)
 
     def activation(self, value: Value, name: str) -> Value:
-        """Apply ``"relu"``, ``"tanh"``, ``"softmax"`` over the units, or ``"linear"``, which does nothing."""
+        """Apply ``"relu"``, ``"tanh"``, ``"sigmoid"``, ``"softmax"`` over units, or ``"linear"``: nothing."""
         if name == "linear":
             return value
         if name == "softmax":
             return Value(self.add("Softmax", value.name, axis=1), value.dtype)
-        return Value(self.add({"relu": "Relu", "tanh": "Tanh"}[name], value.name), value.dtype)
+        return Value(self.add({"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid"}[name], value.name), value.dtype)
 
     def unit_length(self, value: Value, shortest: float) -> Value:
         """Divide each row by its Euclidean norm, or by ``shortest`` if that is larger."""
@@ -119,6 +119,14 @@ class Operators:
     def scaled(self, value: Value, factor: float) -> Value:
         """Return ``factor * value``."""
         return Value(self.add("Mul", value.name, self._number(factor, value)), value.dtype)
+
+    def shifted(self, value: Value, by: float) -> Value:
+        """Return ``value + by``."""
+        return Value(self.add("Add", value.name, self._number(by, value)), value.dtype)
+
+    def clipped(self, value: Value, low: float, high: float) -> Value:
+        """Return values between two numbers."""
+        return Value(self.add("Clip", value.name, self._number(low, value), self._number(high, value)), value.dtype)
 
     def exponential(self, value: Value) -> Value:
         """Return ``exp(value)``."""

@@ -72,21 +72,22 @@ class LabelSetModel(NamedTuple):
 
     together: Weighted
     alone: Weighted | None
+    seed: int  # of the rows of the views
 
     @classmethod
     def learn(
-        cls, blocks: dict[str, Rows], Y: sparse.csr_array, labelled: npt.NDArray[np.int64]
+        cls, blocks: dict[str, Rows], Y: sparse.csr_array, labelled: npt.NDArray[np.int64], seed: int
     ) -> tuple[LabelSetModel, SetSample]:
         """Fit on the labelled rows; return the model and what it says about the rows that are left out."""
         of_labelled = mask_labels(Y, labelled)[labelled]
         fitted = Regressed.on({name: rows[labelled] for name, rows in blocks.items()}, of_labelled)
         together = fitted.weighted(of_labelled, list(blocks))
         alone = fitted.weighted(of_labelled, ["features"]) if "features" in blocks else None
-        return cls(together, alone), SetSample(together.logits(fitted.left_out), of_labelled, "cross-fitting")
+        return cls(together, alone, seed), SetSample(together.logits(fitted.left_out), of_labelled, "cross-fitting")
 
     def tensors(self) -> Tensors:
         """Return everything as arrays."""
-        found: Tensors = {}
+        found: Tensors = {"seed": np.frombuffer(str(self.seed).encode(), dtype=np.uint8)}  # of any size
         for name, regression in self.together.regressions.items():
             found[f"views.{name}.coef"], found[f"views.{name}.intercept"] = regression.coef, regression.intercept
         for which, weighted in (("together", self.together), ("alone", self.alone)):
@@ -108,4 +109,4 @@ class LabelSetModel(NamedTuple):
             return Weighted({name: regressions[name] for name in some}, dict(zip(some, weights, strict=True)), shift)
 
         alone = weighted("alone", ["features"]) if "alone.weights" in tensors else None
-        return cls(weighted("together", names), alone)
+        return cls(weighted("together", names), alone, int(tensors["seed"].tobytes()))

@@ -14,7 +14,7 @@ regressions have not learned from. What says nothing about the labels gets the w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,14 @@ from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency,
 from planetoid.models.views import OWN_SHARE, STEPS
 from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
 
-__all__ = ["SET_VIEWS", "Regressed", "Weighted", "label_shares", "propagated", "scaled_block"]
+if TYPE_CHECKING:
+    from planetoid.export.operators import Operators, Value
+
+__all__ = [
+    "INVERSE_PENALTY", "PRIOR_NEIGHBOURS", "SET_VIEWS", "Regressed", "Weighted", "block_length", "label_counts",
+    "label_shares", "near_and_walk", "neighbourhood_filter", "propagated", "random_projection", "scaled_block",
+    "smoothed_shares", "spread_features",
+]  # fmt: skip
 
 SET_VIEWS = ("features", "neighbourhood", "graph", "labels")
 INVERSE_PENALTY = {"features": 10.0, "neighbourhood": 10.0, "graph": 10.0, "labels": 3.0}
@@ -55,6 +62,11 @@ class Weighted(NamedTuple):
     def probabilities(self, blocks: Mapping[str, Rows]) -> Matrix:
         """Return the probability of every class, from the rows of all views."""
         return np.asarray(expit(self.logits({name: self.regressions[name].logits(blocks[name]) for name in blocks})))
+
+    def write_scores(self, operators: Operators, features: Value) -> Value:
+        """Describe the log-odds of every class by features alone, for an export."""
+        fitted, weight = self.regressions["features"], self.weights["features"]
+        return operators.linear(features, weight * fitted.coef, weight * fitted.intercept + self.shift)
 
 
 class Regressed(NamedTuple):
@@ -117,36 +129,77 @@ def label_shares(adjacency: sparse.csr_array, Y: sparse.csr_array) -> Matrix:
     >>> (shares[0, 2:] < shares[2, 2:]).tolist()  # the first node sees the last two steps away, and the other way round
     [True, False]
     """
+    counts, prior = label_counts(*near_and_walk(adjacency), Y)
+    shares = [smoothed_shares(count, beside, prior) for count, beside in zip(counts, PRIOR_NEIGHBOURS, strict=True)]
+    return np.hstack([scaled_block(one) for one in shares])
+
+
+def label_counts(
+    near: sparse.csr_array, walk: sparse.csr_array, Y: sparse.csr_array
+) -> tuple[tuple[Matrix, Matrix], Matrix]:
+    """Return how many nodes one step and two steps away have each label, and the share of the labelled that have it.
+
+    The last column of a table is how many are labelled.
+    """
     known = (np.diff(Y.indptr) > 0).astype(np.float64)[:, None]
-    labels = np.hstack([Y.toarray(), known]).astype(np.float64)  # in the last column: how many are labelled
+    labels = np.hstack([Y.toarray(), known]).astype(np.float64)
+    to_itself = np.asarray(walk.multiply(walk).sum(axis=1)).reshape(-1, 1)
+    counts = (near @ labels / mean_weight(near), np.maximum(walk @ (walk @ labels) - to_itself * labels, 0.0))
+    return counts, labels[:, :-1].sum(axis=0) / max(known.sum(), 1.0)
+
+
+def smoothed_shares(count: Matrix, beside: float, prior: Matrix) -> Matrix:
+    """Return counts as shares of the labelled, with some nodes of the class prior beside them."""
+    return np.asarray((count[:, :-1] + beside * prior) / (count[:, -1:] + beside))
+
+
+def near_and_walk(adjacency: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the edges without loops, and the symmetric matrix of a step of a walk along them."""
     near = sparse.csr_array(adjacency, dtype=np.float64)
     near.setdiag(0.0)
     near.eliminate_zeros()
     degrees = sparse.diags_array(1.0 / np.sqrt(np.maximum(strengths(near), SMALLEST)))
-    walk = sparse.csr_array(degrees @ near @ degrees)
-    to_itself = np.asarray(walk.multiply(walk).sum(axis=1)).reshape(-1, 1)
-    counts = (near @ labels / mean_weight(near), np.maximum(walk @ (walk @ labels) - to_itself * labels, 0.0))
-    prior = labels[:, :-1].sum(axis=0) / max(known.sum(), 1.0)
-    shares = [
-        (count[:, :-1] + beside * prior) / (count[:, -1:] + beside)
-        for count, beside in zip(counts, PRIOR_NEIGHBOURS, strict=True)
-    ]
-    return np.hstack([scaled_block(one) for one in shares])
+    return near, sparse.csr_array(degrees @ near @ degrees)
 
 
 def scaled_block(rows: Matrix) -> Matrix:
     """Return rows centred, and scaled to the mean squared length 1."""
     centred = rows - rows.mean(axis=0)
-    return np.asarray(centred / np.sqrt(max(float((centred**2).sum(axis=1).mean()), SMALLEST)))
+    return np.asarray(centred / _length(centred))
+
+
+def block_length(rows: Matrix) -> float:
+    """Return what :func:`scaled_block` divides centred rows by."""
+    return _length(rows - rows.mean(axis=0))
+
+
+def _length(centred: Matrix) -> float:
+    return float(np.sqrt(max(float((centred**2).sum(axis=1).mean()), SMALLEST)))
 
 
 def propagated(X: Rows, adjacency: sparse.csr_array, seed: int) -> npt.NDArray[np.float64]:
     """Return the features around each node, of at most ``MOST_COLUMNS`` columns."""
-    n_columns = X.shape[1]
-    if n_columns > MOST_COLUMNS:
-        signs = np.random.default_rng([seed, 2]).integers(0, 2, (n_columns, MOST_COLUMNS)) * 2 - 1
-        rows = np.asarray(X @ (signs / np.sqrt(MOST_COLUMNS)).astype(np.float32))
+    return scaled_block(spread_features(X, adjacency, seed))
+
+
+def spread_features(X: Rows, adjacency: sparse.csr_array, seed: int) -> npt.NDArray[np.float64]:
+    """Return the features around each node before they are centred and scaled."""
+    signs = random_projection(X.shape[1], seed)
+    if signs is not None:
+        rows = np.asarray(X @ signs)
     else:
         rows = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float32)
-    spread = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)(rows)
-    return scaled_block(np.asarray(spread, dtype=np.float64))
+    return np.asarray(neighbourhood_filter(adjacency)(rows), dtype=np.float64)
+
+
+def random_projection(n_columns: int, seed: int) -> npt.NDArray[np.float32] | None:
+    """Return the matrix that many columns are projected by, ``None`` if there are few."""
+    if n_columns <= MOST_COLUMNS:
+        return None
+    signs = np.random.default_rng([seed, 2]).integers(0, 2, (n_columns, MOST_COLUMNS)) * 2 - 1
+    return np.asarray((signs / np.sqrt(MOST_COLUMNS)).astype(np.float32))
+
+
+def neighbourhood_filter(adjacency: sparse.csr_array) -> Filter:
+    """Return by what features are propagated."""
+    return Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)

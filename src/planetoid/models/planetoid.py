@@ -19,6 +19,7 @@ from planetoid.data.types import FeaturesLike, Probabilities
 from planetoid.errors import DataError, ParameterError
 from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.explanation.contributions import Answer, Question
+from planetoid.explanation.memory import remember
 from planetoid.io.model_files import Tensors
 from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.attached import Attached, AttachingClassifier
@@ -45,6 +46,7 @@ from planetoid.utils.threads import resolve_n_jobs
 if TYPE_CHECKING:
     from planetoid.engine.consistency import Layers
     from planetoid.export.operators import Operators, Value
+    from planetoid.models.label_set_views import Weighted
 
 __all__ = ["Planetoid"]
 
@@ -153,6 +155,11 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         "training__feature_dropout": Categorical((0.2, 0.5)),
     }
 
+    set_search_space: ClassVar[SearchSpace] = {  # for several labels per node, with features
+        "view": Categorical(("auto", "features", "neighbourhood", "graph")),
+        "row_normalize": Categorical(("l2", "l1", None)),
+    }
+
     embedding_: npt.NDArray[np.float32]
     history_: list[Record]
     view_: str
@@ -191,6 +198,13 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         self.verbose = verbose
 
     # ---- fit ------------------------------------------------------------------
+
+    @classmethod
+    def search_space_for(cls, data: Dataset) -> SearchSpace:
+        """Return what has an effect: for several labels per node, which views there are and how rows are scaled."""
+        if not data.multi_label:
+            return cls.search_space
+        return {} if data.X is None else cls.set_search_space
 
     def _fit(self, data: Dataset) -> Probabilities:
         X = None
@@ -240,7 +254,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         blocks = material.blocks(mask_labels(Y, data.labelled), self.view, self._seed)
         if not blocks:
             self._refuse_view(X)
-        self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled)
+        self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled, self._seed)
         self.reliability_ = dict(self._sets_model.together.weights)
         self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
         self.history_, self._student, self._context_predictions = [], None, None
@@ -352,11 +366,20 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
 
     def _predict_new(self, X: FeaturesLike) -> Probabilities:
         if self.multi_label_:
-            if self._sets_model.alone is None:
-                raise _cannot_label_rows("without features")
+            self._alone()
         else:
             self._new_rows_student()
         return super()._predict_new(X)
+
+    def _alone(self) -> Weighted:
+        """Return what labels new rows by their features, where nodes may have several labels."""
+        if self._sets_model.alone is None:
+            how = f"with view={self.view!r}" if hasattr(self, "n_features_in_") else "without features"
+            raise DataError(
+                f"the model was fitted {how}, so it cannot label new rows",
+                hint="fit with features and view='auto' or view='features'",
+            )
+        return self._sets_model.alone
 
     def _new_rows_student(self) -> Student:
         """Return what labels new rows."""
@@ -366,12 +389,13 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
 
     def _predict_rows(self, X: Features) -> Probabilities:
         if self.multi_label_:
-            assert self._sets_model.alone is not None
-            return self._sets_model.alone.probabilities({"features": self._inputs.scaled(X)})
+            return self._alone().probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
         return self._student.predict(self._inputs.scaled(X))
 
     def _write_scores(self, operators: Operators) -> Value:
+        if self.multi_label_:
+            return self._alone().write_scores(operators, self._inputs.write(operators))
         return self._new_rows_student().write_scores(operators, self._inputs.write(operators))
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
@@ -397,6 +421,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         return embedded
 
     def _explain(self, question: Question) -> Answer:
+        if question.multi_label:
+            return self._explain_sets(question)
         if question.row is None:
             assert self._student is not None  # there would be no prediction
             return explain_new_row(self._student, self._inputs.scaled(question.known_row()), question.contrast)
@@ -411,6 +437,27 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         shares = predictions.shares(network.contexts, question.row)
         pooled = PooledPredictions(shares, predictions.own, predictions.layers, self.propagation_weight_)
         return pooled.added_to(answer, question.contrast, x)
+
+    def _explain_sets(self, question: Question) -> Answer:
+        from planetoid.models.label_set_reasons import (
+            ExplainedViews,
+            explain_labels_of_new_row,
+            explain_labels_of_node,
+        )
+
+        data, model = question.data, self._sets_model
+        X = None if data is None or data.X is None else self._inputs.scaled(data.X)
+        if question.row is None:
+            return explain_labels_of_new_row(question, model, self._inputs.scaled(question.known_row()), X)
+        data = question.known_data()
+
+        def views() -> ExplainedViews:
+            adjacency = connected(data, X, n_jobs=self.n_jobs)
+            embedding = self.embedding_ if "graph" in model.together.weights else None
+            material = Material(X, adjacency if adjacency.nnz else None, embedding)
+            return ExplainedViews.of(material, sparse.csr_array(data.one_hot() > 0), self.view, model.seed)
+
+        return explain_labels_of_node(question, question.row, model, remember(data, (repr(self), model.seed), views))
 
     # ---- save -----------------------------------------------------------------
 

@@ -137,7 +137,12 @@ class SavedModel:
         """Thresholds of prediction sets; see :mod:`planetoid.prediction_sets`."""
         found = self._tensors.read("attributes.set_thresholds_")
         if self.multi_label:
-            raise DataError("prediction sets are for models with one label per node", path=self.path)
+            raise DataError(
+                "prediction sets are for models with one label per node: they contain its true class with a stated "
+                "probability",
+                path=self.path,
+                hint="for several, use the calibrated probability of each label, or the most probable ones",
+            )
         if not found:
             raise DataError(
                 "the model has no prediction sets: it was fitted without calibration, or with fewer than ten labels",

@@ -36,7 +36,11 @@ def explained_rows(
     """
     size = nodes.model.n_nodes + (0 if nodes.adjacency is None else nodes.adjacency.nnz)
     limit = min(limit, MOST_WORK // max(1, size))
-    wrong = on_map[nodes.evaluated[on_map] & (nodes.truth[on_map] != nodes.predicted[on_map])]
+    if nodes.label_sets is None:
+        is_wrong = nodes.truth[on_map] != nodes.predicted[on_map]
+    else:
+        is_wrong = (nodes.label_sets[on_map].toarray() != nodes.predicted_sets[on_map]).any(axis=1)
+    wrong = on_map[nodes.evaluated[on_map] & is_wrong]
     listed = list(dict.fromkeys([*first[np.isin(first, on_map)].tolist(), *wrong.tolist()]))[:limit]
     rest = np.setdiff1d(on_map, listed)
     n_more = min(limit - len(listed), len(rest))
@@ -68,7 +72,7 @@ def _plain(explanation: Explanation, meanings: dict[str, int]) -> dict[str, Any]
 
     return {
         "label": str(explanation.label),
-        "other": str(explanation.runner_up),
+        "other": None if explanation.runner_up_probability is None else str(explanation.runner_up),
         "score": _rounded(explanation.score),
         "quantity": number(explanation.quantity),
         "note": explanation.note,
@@ -86,7 +90,7 @@ def _plain(explanation: Explanation, meanings: dict[str, int]) -> dict[str, Any]
 
 def _plain_reason(reason: Reason, kind: str) -> list[str | float | None]:
     name = f"column {reason.name}" if kind == "features" and isinstance(reason.name, int) else str(reason.name)
-    return [name, _rounded(reason.contribution), None if reason.label is None else str(reason.label)]
+    return [name, _rounded(reason.contribution), reason.label_text or None]
 
 
 def _rounded(value: float) -> float:

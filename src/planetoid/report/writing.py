@@ -178,7 +178,7 @@ def write_report(
     ranking = label_next(
         nodes.probabilities, known, nodes.degrees, NEXT_LISTED, independent=nodes.label_sets is not None
     )
-    reasons = None if nodes.label_sets is not None else _reasons(model, nodes, ranking, rows, max_reasons)
+    reasons = _reasons(model, nodes, ranking, rows, max_reasons)
     shown_title = title or f"{view.class_name} report"
     page = _page(nodes, quality, sets, record, shown_title, ranking, rows, coordinates, mapped.kind, seed, reasons)
     with atomic_write(target) as temporary:

@@ -86,7 +86,7 @@ class Panels {
       return [element("p", "detail", `Reasons are included for ${count.toLocaleString("en")} of ${this.data.total.toLocaleString("en")} nodes, not for this one; "planetoid explain" has them for all.`)];
     }
     const titles = { labels: "Labelled nodes", neighbours: "Neighbours", features: "Features" };
-    const parts = [element("h4", "", `Why ${found.label} rather than ${found.other}`)];
+    const parts = [element("h4", "", found.other === null ? `Why ${found.label}, or why not` : `Why ${found.label} rather than ${found.other}`)];
     parts.push(element("p", "detail", `Score ${found.score}: ${reasons.meanings[found.quantity]}.`));
     if (found.note) parts.push(element("p", "detail", `${found.note}.`));
     for (const group of found.groups) {
