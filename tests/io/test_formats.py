@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 from scipy import sparse
 
 from planetoid import Graph, read_features, read_labels
@@ -151,3 +151,12 @@ def test_an_encrypted_archive(kind, tmp_path):
     path.write_bytes(content)
     with pytest.raises(DataError, match=f"{path.name}: the archive is encrypted; extract it, or save it without"):
         (Graph.from_file if kind == "text" else read_features)(path)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+@pytest.mark.parametrize("read", [read_features, read_labels, Graph.from_file])
+def test_a_table_without_columns(name, read, tmp_path):
+    write = parquet.write_table if name.endswith("parquet") else feather.write_feather
+    write(pa.table({"a": [1, 2]}).select([]), tmp_path / name)
+    with pytest.raises(DataError, match=f"{name}: the table has no columns"):
+        read(tmp_path / name)

@@ -135,7 +135,7 @@ class ArrowTable(TypedTable):
     def __init__(self, data: pa.Table, path: Path | None = None) -> None:
         super().__init__(path, data.schema)
         self.data = data
-        if data.num_rows == 0:
+        if data.num_rows == 0 or data.num_columns == 0:
             raise no_rows(self)
 
     def pieces(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -149,7 +149,9 @@ def _is_numeric_type(kind: pa.DataType) -> bool:
 
 
 def no_rows(table: TypedTable) -> DataError:
-    """Return the error that a table has columns but no rows."""
+    """Return the error that a table has columns but no rows, or no columns."""
+    if not table.names:
+        return DataError("the table has no columns", path=table.path)
     shown = ", ".join(table.names[:20]) + (", ..." if len(table.names) > 20 else "")
     return DataError(f"the table has columns ({shown}) but no rows", path=table.path)
 
