@@ -205,3 +205,16 @@ def test_calibration_finds_temperature_and_shift():
     raw = expit((right[:5] - 0.7) * 2.0)
     np.testing.assert_allclose(logit(found.apply(raw)), right[:5], atol=0.25)
     assert calibrate_sets(SetSample(right[:9], labels[:9], "")).source == "none"
+
+
+def test_score_is_the_share_of_nodes_whose_labels_are_all_correct():
+    X = np.eye(4)[[0, 1, 2, 0, 1, 2]]
+    model = pl.Feat(C=100.0).fit(X, [["a"], ["b"], ["a", "b"], ["a"], ["b"], ["a", "b"]])
+    truth = [["a"], ["b", "a"], ["b", "a"], [], ["b"], ["c"]]  # two of five are wrong, one of them unknown
+    assert model.score(X, truth) == pytest.approx(3 / 5)
+    assert model.score(y=truth) == pytest.approx(3 / 5)
+    assert model.score(y=truth[:2], nodes=[0, 1]) == pytest.approx(1 / 2)
+    assert model.score(y={0: ["a"], 5: ["a"]}) == pytest.approx(1 / 2)
+    assert model.score(X, np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]])) == 1.0
+    with pytest.raises(pl.DataError, match="y has no labels"):
+        model.score(y=[[], [], [], [], [], []])

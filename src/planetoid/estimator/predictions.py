@@ -10,9 +10,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from planetoid.data.label_arrays import encode_labels
+from planetoid.data.label_sets import encode_label_sets
 from planetoid.data.types import FeaturesLike, Probabilities
 from planetoid.errors import DataError
 from planetoid.estimator.base import MethodBase, not_inductive
+from planetoid.ids import NodeIds
 from planetoid.labels import Labels
 from planetoid.multi_label import Top, indicator
 from planetoid.prediction_sets import members
@@ -103,6 +105,8 @@ class PredictionMixin(MethodBase):
     ) -> float:
         """Return the accuracy on labels that were not fitted: of new rows ``X``, or of fitted nodes.
 
+        Several labels per node: the share of nodes whose labels are all correct, as in scikit-learn.
+
         Parameters
         ----------
         X : array, sparse matrix or DataFrame, optional
@@ -116,15 +120,39 @@ class PredictionMixin(MethodBase):
         """
         if y is None:
             raise DataError("score requires y, the labels to compare with", parameter="y")
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        if self.multi_label_:
+            return float(np.average(self._correct_sets(X, y, nodes), weights=weights))
         if X is None:
             predicted, true = self._labels_to_score(y, nodes)
         else:
             predicted, true = self.predict(X, nodes=nodes), np.asarray(y)
         if len(predicted) != len(true):
             raise DataError(f"{len(true):,} labels for {len(predicted):,} predictions", parameter="y")
-        return float(
-            np.average(predicted == true, weights=None if sample_weight is None else np.asarray(sample_weight))
-        )
+        return float(np.average(predicted == true, weights=weights))
+
+    def _correct_sets(
+        self, X: FeaturesLike | None, y: Labels, nodes: Iterable[Hashable] | None
+    ) -> npt.NDArray[np.bool_]:
+        """Return which nodes with labels have exactly these."""
+        predicted = self.predict(X, nodes=nodes)
+        all_nodes = X is None and nodes is None
+        ids = NodeIds(self.node_ids_ if all_nodes else len(predicted))
+        labels = encode_label_sets(y, ids, given_ids=all_nodes)
+        by_number = labels.Y.shape[1] == len(self.classes_) and labels.classes.dtype.kind in "iu"
+        columns = {label: column for column, label in enumerate(self.classes_.tolist())}
+        names = range(labels.Y.shape[1]) if by_number else map(columns.get, labels.classes.tolist())
+        true, correct = np.zeros_like(predicted), np.ones(len(predicted), bool)
+        for column, at in enumerate(names):
+            has = labels.Y[:, [column]].toarray()[:, 0]
+            if at is None:
+                correct &= ~has  # a label that is never predicted
+            else:
+                true[has, at] = 1
+        known = np.diff(labels.Y.indptr) > 0
+        if not known.any():
+            raise DataError("y has no labels: every entry is unlabelled", parameter="y")
+        return np.asarray((correct & (predicted == true).all(axis=1))[known])
 
     def _labels_to_score(
         self, y: Labels, nodes: Iterable[Hashable] | None
