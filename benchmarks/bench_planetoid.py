@@ -75,7 +75,8 @@ def made_graph(n: int):
 
 def growth_worker(job: dict) -> dict:
     import planetoid as pl
-    from planetoid.models.planetoid import Planetoid
+    from planetoid.models.node_contexts import NodeContexts
+    from planetoid.training.consistency_loss import ConsistencyLoss
 
     adjacency, X, classes = made_graph(job["n"])
     labelled = np.random.default_rng(1).choice(job["n"], 200, replace=False)
@@ -93,7 +94,8 @@ def growth_worker(job: dict) -> dict:
 
     small, x, y = made_graph(2_000)
     pl.Planetoid(view="neighbourhood").fit(x, pl.mask_labels(y, np.arange(0, 2_000, 50)), graph=small)  # compiles
-    Planetoid._train, Planetoid._pooled = timed("train", Planetoid._train), timed("predict", Planetoid._pooled)
+    ConsistencyLoss.step = timed("train", ConsistencyLoss.step)
+    NodeContexts.mean = timed("predict", NodeContexts.mean)
     graph = pl.Graph.from_scipy(adjacency)
     started = time.perf_counter()
     model.fit(X, pl.mask_labels(classes, labelled), graph=graph)

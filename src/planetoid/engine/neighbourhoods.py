@@ -131,8 +131,8 @@ def expected_contexts(
 
 def _visits_of(steps: sparse.csr_array, values: Table, length: int) -> Table:
     """Return ``sum_k steps^k @ values`` for k = 0 to ``length``."""
-    total = values
+    total = values.copy()
     for _ in range(length):
         values = steps @ values
-        total = total + values
+        total += values
     return total
