@@ -16,6 +16,7 @@ from planetoid.engine.sampler import ContextSampler, empty_pairs
 from planetoid.engine.steps import LOSS_EVERY, train
 from planetoid.errors import ParameterError
 from planetoid.parameters import N_JOBS, Constraints, Integer, Real, check_parameters
+from planetoid.utils.memory import require_memory
 from planetoid.utils.threads import resolve_n_jobs
 
 __all__ = ["BaseSkipGram", "SkipGram", "new_tables"]
@@ -247,6 +248,7 @@ def new_tables(
     """Return new tables, or some of their columns: e small and random, w zero; in files where a directory is given."""
     shape = (n_nodes, len(range(dimension)[columns]))
     if directory is None:
+        require_memory(2 * 4 * shape[0] * shape[1])
         e, w = np.empty(shape, np.float32), np.zeros(shape, np.float32)
     else:
         folder = Path(directory)

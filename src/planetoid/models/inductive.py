@@ -248,12 +248,14 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from planetoid.training.context_loss import EncoderContextLoss
         from planetoid.training.layers import SparseParameter
         from planetoid.training.optimizers import NamedOptimizer
+        from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
 
         samplers = self._samplers(data)
         if samplers is None:
             return None
         plan = self.training
         kind = SparseParameter if data.n_nodes >= SPARSE_TABLE_FROM else nn.Parameter
+        require_memory(BYTES_PER_WEIGHT * data.n_nodes * self.dimension)
         w = kind(torch.zeros(data.n_nodes, self.dimension, device=random.device))
         encoder_optimizer, context_optimizer = (
             NamedOptimizer(plan.context_optimizer, (trained, plan.context_learning_rate))

@@ -15,6 +15,7 @@ from planetoid.engine.neighbourhoods import Walks, new_visits
 from planetoid.training.callbacks import Record
 from planetoid.training.loss import Loss
 from planetoid.training.settings import Consistency
+from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
 
 __all__ = ["ConsistencyLoss", "feature_arrays", "new_layers"]
 
@@ -31,6 +32,7 @@ def feature_arrays(x: sparse.csr_array) -> FeatureArrays:
 
 def new_layers(n_features: int, n_units: int, n_classes: int, seed: int) -> Layers:
     """Return layers with random weights (Glorot and Bengio) and no bias."""
+    require_memory(BYTES_PER_WEIGHT * n_units * (n_features + n_classes))
     random = np.random.default_rng([seed, 2])
 
     def uniform(rows: int, columns: int) -> npt.NDArray[np.float32]:

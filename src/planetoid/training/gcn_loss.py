@@ -13,6 +13,7 @@ from planetoid.training.callbacks import Record
 from planetoid.training.loss import NetworkLoss
 from planetoid.training.optimizers import NamedOptimizer
 from planetoid.training.randomness import StepRandom
+from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
 
 __all__ = ["GraphConvolution", "GraphConvolutionLoss"]
 
@@ -44,6 +45,7 @@ class GraphConvolution(torch.nn.Module):
         super().__init__()
         self.A, self.X, self.dropout = A, X, dropout
         self.random = StepRandom(seed)
+        require_memory(BYTES_PER_WEIGHT * hidden * (X.shape[1] + n_classes))
         first = torch.empty(X.shape[1], hidden)
         second = torch.empty(hidden, n_classes)
         for weight in (first, second):

@@ -13,6 +13,7 @@ from torch.nn import functional
 from planetoid.engine.pair_kernels import add_transposed_product
 from planetoid.training.batches import Batch, SparseBatch
 from planetoid.training.randomness import StepRandom
+from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
 
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
@@ -85,6 +86,7 @@ class InputLinear(nn.Module):
         self, n_inputs: int, n_outputs: int, random: StepRandom, bias: bool = True, sparse_input: bool = False
     ) -> None:
         super().__init__()
+        require_memory(BYTES_PER_WEIGHT * n_inputs * n_outputs)
         bound = (6.0 / (n_inputs + n_outputs)) ** 0.5
         weight = torch.rand(n_inputs, n_outputs, generator=random.generator, device=random.device)
         self.sparse_gradient = sparse_input and n_inputs >= SPARSE_GRADIENT_FROM
