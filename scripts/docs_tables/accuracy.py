@@ -134,4 +134,42 @@ def collapse() -> str:
     return f"{as_table(['method', 'mean accuracy'], rows)}\n({share}; {random}.)\n"
 
 
-TABLES: Tables = by_name(baselines, few_labels, label_more, multilabel, demo, beyond, ablation, robustness, collapse)
+def planetoid_cost() -> str:
+    """Time and memory of Planetoid."""
+    found = read_json(RESULTS / "planetoid.json")
+    rows = [
+        [
+            f"`fit` on {DATA_SETS[name]}, beside 200 epochs of a two-layer GCN",
+            f"{one['Planetoid_s']:.1f} s beside {one['GCN_s']:.1f} s: {one['ratio']:.2f}x",
+        ]
+        for name, one in found["time"].items()
+    ]
+    slopes, sizes = found["growth"]["slopes"], found["growth"]["sizes"]
+    to = f"10,000 to {sizes[-1]['nodes']:,} nodes"
+    rows += [
+        [f"exponent of the time of training steps, {to}", f"{slopes['train']:.2f}"],
+        [f"exponent of the time of predicting all nodes, {to}", f"{slopes['predict']:.2f}"],
+        [f"peak memory, {sizes[-1]['nodes']:,} nodes", f"{sizes[-1]['peak_gb']:.1f} GB"],
+        [
+            "new rows by their features alone, beside a GCN over two hops (Pubmed, 100 rows at once)",
+            f"{found['student']['rows_per_s']:,.0f} rows/s: {found['student']['ratio']:.1f}x",
+        ],
+        [
+            "NELL, rate 0.1: peak memory and time",
+            f"{found['nell']['peak_gb']:.1f} GB, {found['nell']['seconds']:.0f} s",
+        ],
+    ]
+    if "lists" in found:
+        lists = found["lists"]
+        rows.append(
+            [
+                f"lists of {lists['nodes']:,} nodes: peak memory and time",
+                f"{lists['peak_gb']:.1f} GB, {lists['seconds']:.0f} s",
+            ]
+        )
+    return as_table(["", ""], rows)
+
+
+TABLES: Tables = by_name(
+    baselines, few_labels, label_more, multilabel, demo, beyond, ablation, robustness, collapse, planetoid_cost
+)
