@@ -164,7 +164,7 @@ def nell_worker(_: dict) -> dict:
 def lists_worker(_: dict) -> dict:
     import planetoid as pl
 
-    data = pl.datasets.make_coordinate_lists(seed=0)
+    data = pl.datasets.make_coordinate_lists(scale=1.0, seed=0)
     before = peak()["peak_gb"]
     started = time.perf_counter()
     model = pl.Planetoid(n_jobs=2).fit(data.X, data.y, graph=data.graph)
