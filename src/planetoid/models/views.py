@@ -131,9 +131,12 @@ class FeatureView(View):
         ones = np.full((X.shape[0], 1), 1.0 / X.shape[0], np.float32)
         self.mean = np.asarray(X.T @ (ones if filter_ is None else filter_(ones)), dtype=np.float64)[:, 0]
         rows = X[labelled] if filter_ is None else filter_.rows(X, labelled)
-        rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64) - self.mean
-        lengths = np.sqrt((rows**2).sum(axis=1))
-        self.rows = rows / np.maximum(lengths, SMALLEST)[:, None]
+        # In place, for there may be very many columns.
+        self.rows = np.array(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64, order="C")
+        del rows
+        self.rows -= self.mean
+        lengths = np.sqrt([float((row**2).sum()) for row in self.rows])
+        self.rows /= np.maximum(lengths, SMALLEST)[:, None]
         self.gram = self.rows @ self.rows.T
         self.lengths = self._lengths(random)
         self.lengths[labelled] = lengths
