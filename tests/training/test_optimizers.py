@@ -15,7 +15,7 @@ def test_lazy_adam_takes_the_steps_of_sparse_adam():
     start = torch.from_numpy(rng.normal(size=(6, 5)).astype(np.float32))
     ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
     optimizers = LazyAdam([ours], lr=0.1), torch.optim.SparseAdam([theirs], lr=0.1)
-    for rows in ([0, 2], [2, 3], [0, 2, 3]):
+    for rows in ([0, 2], [2, 3], [0, 2, 3], [3, 0, 3]):  # the last with a row twice
         values = torch.from_numpy(rng.normal(size=(len(rows), 5))).float()
         gradient = torch.sparse_coo_tensor([rows], values, (6, 5), check_invariants=True)
         for table, optimizer in zip((ours, theirs), optimizers, strict=True):

@@ -32,7 +32,7 @@ class ExplanationMixin(MethodBase):
         label: Hashable | None = None,
         data: Dataset | None = None,
     ) -> Explanation:
-        """Return what speaks for the predicted class of a node and against it, and by how much.
+        """Return what raises and what lowers the score of the predicted class of a node, and by how much.
 
         Reasons are labelled nodes, neighbours and features, as far as the method goes by them; the result says what its
         numbers mean. The documentation has the meaning for every method.

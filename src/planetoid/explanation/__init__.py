@@ -1,4 +1,4 @@
-"""Reasons for a prediction: what speaks for a class and against it, and by how much.
+"""Reasons for a prediction: what raises the score of a class, what lowers it, and by how much.
 
 ``model.explain(node)`` returns an :class:`Explanation`. A method says in ``_explain`` what its scores are made of, as
 :class:`~planetoid.explanation.contributions.Contributions`; :mod:`planetoid.explanation.asking` turns these into the

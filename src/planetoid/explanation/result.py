@@ -16,14 +16,14 @@ Plain = str | int | float | None
 
 @dataclass(frozen=True)
 class Reason:
-    """One thing that speaks for a class or against it.
+    """One contribution to the score of a class.
 
     Attributes
     ----------
     name : hashable
         The id of a node; the name of a feature, or the number of its column where columns have no names.
     contribution : float
-        Positive: it speaks for the class.
+        Positive: it raises the score of the class.
     label : hashable or None
         The known label of a node.
     labels : tuple of hashable, or None
@@ -104,7 +104,7 @@ class ReasonGroup:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a model gives a node a class rather than another one; or a label, if nodes may have several.
+    """Contributions to one prediction: to the score of a class relative to another, or of one of several labels.
 
     Attributes
     ----------

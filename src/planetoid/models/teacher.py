@@ -25,7 +25,7 @@ SMALLEST = np.float32(1e-12)
 
 
 class Verdict(NamedTuple):
-    """What speaks for a view."""
+    """How reliable a view is."""
 
     agreement: float  # of two halves of the evidence: 1 is perfect, 0 is chance
     leave_one_out: float  # accuracy on the labelled nodes, scaled likewise

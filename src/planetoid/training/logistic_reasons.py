@@ -1,8 +1,8 @@
 """What features and labels add to the log-odds of a label, by logistic regression with an L2 penalty.
 
 At the optimum the weights of class k are ``C sum_j (y_jk - p_jk) x_j`` over the labelled rows j, as those of softmax
-regression (:mod:`planetoid.training.softmax_reasons`): a labelled node speaks for a label that it has, and against one
-that it has not.
+regression (:mod:`planetoid.training.softmax_reasons`): a labelled node raises the score of
+a label that it has, and lowers that of one that it has not.
 """
 
 from __future__ import annotations
