@@ -225,7 +225,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         if not hasattr(self, "_seed"):
             self._seed = new_seed(self.random_state)
         e, shard = self._train(data)
-        return e if shard is None else shard.whole(e)
+        return e if shard is None else shard.gathered(e)
 
     def _train(self, data: Dataset) -> tuple[npt.NDArray[np.float32], ColumnShard | None]:
         """Return the embedding, or the columns of it that this process has."""
