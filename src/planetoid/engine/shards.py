@@ -27,7 +27,9 @@ __all__ = [
     "column_shard",
     "current_exchange",
     "exchanging",
+    "first_of_block",
     "is_column_block",
+    "table_of_block",
 ]
 
 BLOCK = 16  # columns of an embedding that stay together: a line of the cache
@@ -186,6 +188,16 @@ class ColumnShard:
 def is_column_block(name: str) -> bool:
     """Tell whether a tensor of a checkpoint is some columns of a table, by its name."""
     return re.search(rf"{re.escape(COLUMNS)}\d{{6}}$", name) is not None
+
+
+def table_of_block(name: str) -> str:
+    """Return the name of the table that a block of columns belongs to."""
+    return name.rpartition(COLUMNS)[0]
+
+
+def first_of_block(name: str) -> int:
+    """Return the number of the first column of a block."""
+    return int(name.rpartition(COLUMNS)[2])
 
 
 def column_shard(dimension: int, block: int = BLOCK) -> ColumnShard | None:
