@@ -1,11 +1,16 @@
 """Several processes on one machine: exchange, speed, memory, and predictions with a worker that is killed.
 
     python benchmarks/bench_cluster.py [--nodes 1000000] [--walks 200000] [--repeat 3] [--predict-rows 10000000]
+    python benchmarks/bench_cluster.py --accuracy cora [--seeds 3]
 
 All processes have one thread and talk over the loopback interface. Every configuration runs in fresh processes, and the
 configurations take turns; the figures are medians. A *pair* is a positive pair with its negatives, as in
 ``bench_skipgram.py``. Bounds: two processes train 1.4 times as fast as one; a process takes half of the tables, the
 graph and 0.5 GB. Results go to ``benchmarks/results/cluster.json``.
+
+``--accuracy`` fits ``planetoid`` and ``planetoid-i`` on the public split of a data set: without ``--processes``, with one
+process, and twice with two, in fresh processes each time. Bounds: two processes are within 0.3 points of one, and give
+the same bits in both runs. Results go to ``benchmarks/results/cluster_accuracy.json``.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "cluster.json"
+RESULTS = Path(__file__).parent / "results"
 DIMENSION = 128
 SIZES = (1_000, 50_000, 500_000, 2_000_000)
 
@@ -91,11 +96,15 @@ def _resident() -> int:
 
 
 def run(folder: Path, walks: int, processes: int, engine: str) -> list[dict[str, Any]]:
-    """Run the worker in so many processes; return the answer of each."""
+    """Train in so many processes; return the answer of each."""
+    return launched(folder, processes, "--walks", str(walks), "--engine", engine)
+
+
+def launched(folder: Path, processes: int, *options: str) -> list[dict[str, Any]]:
+    """Run a worker in so many processes; return the answer of each."""
     from planetoid.distributed.launch import launch
 
-    command = [sys.executable, __file__, "--worker", str(folder), "--walks", str(walks), "--engine", engine]
-    assert launch(command, processes) == 0
+    assert launch([sys.executable, __file__, "--worker", str(folder), *options], processes) == 0
     answers = []
     for rank in range(processes):
         file = folder / f"answer-{rank}.json"
@@ -137,6 +146,47 @@ def training(nodes: int, walks: int, repeat: int) -> dict[str, Any]:
         "exchange_ms": first["exchange_ms"],
         "same_bits_from_run_to_run": len({tuple(answers[0]["digests"]) for answers in found["columns, 2"]}) == 1,
     }
+
+
+def fits(method: str, dataset: str, seeds: int) -> dict[str, Any]:
+    """Fit a method with several seeds on a public split; return accuracies on its test nodes, and digests."""
+    import planetoid as pl
+    from planetoid import distributed
+
+    data = pl.datasets.load(dataset)
+    split = data.split("public")
+
+    def fit(seed: int) -> dict[str, Any]:
+        model = pl.METHODS[method](random_state=seed)
+        began = time.perf_counter()
+        model.fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+        return {
+            "accuracy": float((model.predict()[split.test] == data.y[split.test]).mean()),
+            "digest": hashlib.sha256(np.ascontiguousarray(model.label_distributions_)).hexdigest(),
+            "seconds": time.perf_counter() - began,
+        }
+
+    with distributed.join() as group:
+        found: dict[str, Any] = {"together": [fit(seed) for seed in range(seeds)]}
+    return found if group.size > 1 else found | {"alone": [fit(seed) for seed in range(seeds)]}
+
+
+def accuracy(dataset: str, seeds: int) -> dict[str, Any]:
+    """Compare two processes with one, and with the engine of one process."""
+    found: dict[str, Any] = {"dataset": dataset, "seeds": seeds, "methods": {}}
+    with tempfile.TemporaryDirectory() as name:
+        for method in ("planetoid", "planetoid-i"):
+            options = ("--fit", method, "--dataset", dataset, "--seeds", str(seeds))
+            (one,), two, again = (launched(Path(name), processes, *options) for processes in (1, 2, 2))
+            cases = {"without --processes": one["alone"], "1": one["together"], "2": two[0]["together"]}
+            digests = [[fit["digest"] for fit in part["together"]] for part in (*two, *again)]
+            found["methods"][method] = {
+                "accuracies": {case: [fit["accuracy"] for fit in some] for case, some in cases.items()},
+                "seconds": {case: median(fit["seconds"] for fit in some) for case, some in cases.items()},
+                "same_bits_from_run_to_run": all(own == digests[0] for own in digests),
+                "same_bits_as": [case for case, some in cases.items() if [fit["digest"] for fit in some] == digests[0]],
+            }
+    return found
 
 
 def prediction(rows: int, parts: int = 40) -> dict[str, Any]:
@@ -191,21 +241,32 @@ def main() -> None:
     parser.add_argument("--walks", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--predict-rows", type=int, default=10_000_000)
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--accuracy", metavar="DATASET")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--fit", help=argparse.SUPPRESS)
+    parser.add_argument("--dataset", help=argparse.SUPPRESS)
     parser.add_argument("--engine", default="columns", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
-        answer = worker(options.worker, options.walks, options.engine)
+        if options.fit is not None:
+            answer = fits(options.fit, options.dataset, options.seeds)
+        else:
+            answer = worker(options.worker, options.walks, options.engine)
         (options.worker / f"answer-{os.environ['RANK']}.json").write_text(json.dumps(answer))
         return
-    results = {
-        "machine": {"python": platform.python_version(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
-        "training": training(options.nodes, options.walks, options.repeat),
-        "prediction": prediction(options.predict_rows),
-    }
-    options.out.parent.mkdir(exist_ok=True)
-    options.out.write_text(json.dumps(results, indent=1) + "\n")
+    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": os.getloadavg()[0]}
+    results: dict[str, Any] = {"machine": machine}
+    if options.accuracy is not None:
+        out, results = RESULTS / "cluster_accuracy.json", results | accuracy(options.accuracy, options.seeds)
+    else:
+        out = RESULTS / "cluster.json"
+        results["training"] = training(options.nodes, options.walks, options.repeat)
+        results["prediction"] = prediction(options.predict_rows)
+    out = options.out or out
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 
 
