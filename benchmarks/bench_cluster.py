@@ -8,9 +8,9 @@ configurations take turns; the figures are medians. A *pair* is a positive pair 
 ``bench_skipgram.py``. Bounds: two processes train 1.4 times as fast as one; a process takes half of the tables, the
 graph and 0.5 GB. Results go to ``benchmarks/results/cluster.json``.
 
-``--accuracy`` fits ``planetoid`` and ``planetoid-i`` on the public split of a data set: without ``--processes``, with one
-process, and twice with two, in fresh processes each time. Bounds: two processes are within 0.3 points of one, and give
-the same bits in both runs. Results go to ``benchmarks/results/cluster_accuracy.json``.
+``--accuracy`` fits ``planetoid`` and ``planetoid-i`` on the public split of a data set: without ``--processes``, with
+one process, and twice with two, in fresh processes each time. Bounds: two processes are within 0.3 points of one, and
+give the same bits in both runs. Results go to ``benchmarks/results/cluster_accuracy.json``.
 """
 
 from __future__ import annotations

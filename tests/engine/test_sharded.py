@@ -103,6 +103,21 @@ def test_columns_come_in_blocks_of_16():
         run_together(4, lambda exchange: ColumnShard(48, exchange))
 
 
+def test_processes_put_their_columns_together():
+    table = np.random.default_rng(0).standard_normal((70_000, 40)).astype(np.float32)
+    table[3] = -0.0
+
+    def work(exchange):
+        shard, mine = ColumnShard(40, exchange, block=8), np.zeros_like(table)
+        mine[:, shard.columns] = own = table[:, shard.columns]
+        shard.complete(mine)
+        return mine, shard.gathered(own)
+
+    for both in run_together(3, work):
+        for found in both:
+            np.testing.assert_array_equal(found.view(np.int32), table.view(np.int32))
+
+
 def test_new_tables_have_the_columns_of_the_whole_ones():
     whole = new_tables(70_000, 40, 5)[0]
     np.testing.assert_array_equal(new_tables(70_000, 40, 5, columns=slice(16, 40))[0], whole[:, 16:40])

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from planetoid.calibration import Sample, graph_uniform
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import scale_rows
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
@@ -169,16 +169,14 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
 
-    def _fit_softmax(self, data: Dataset) -> Callable[[npt.NDArray[np.float32]], Probabilities]:
+    def _fit_softmax(self, data: Dataset) -> Callable[[Rows], Probabilities]:
         """Fit a softmax regression; return what predicts by it."""
         codes = data.y[data.labelled]
         self._softmax = fit_softmax(self._labelled_rows, codes, data.n_classes, self._inverse_penalty(data))
         self.coef_, self.intercept_ = self._softmax.coef, self._softmax.intercept
         return self._softmax.probabilities
 
-    def _fit_sets(
-        self, data: Dataset, Y: sparse.csr_array
-    ) -> Callable[[npt.NDArray[np.float32]], Probabilities]:
+    def _fit_sets(self, data: Dataset, Y: sparse.csr_array) -> Callable[[Rows], Probabilities]:
         """Fit a logistic regression per class, for several labels per node; return what predicts by them."""
         fitted = self._logistic = fit_logistic(self._labelled_rows, Y[data.labelled], self._inverse_penalty(data))
         self.coef_, self.intercept_ = fitted.coef.T, fitted.intercept

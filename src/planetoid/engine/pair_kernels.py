@@ -16,13 +16,20 @@ import numpy as np
 import numpy.typing as npt
 
 from planetoid.engine.arrays import Integers, Nodes, Row, Signs, Table
-from planetoid.engine.compiling import entry, fast_entry
+from planetoid.engine.compiling import entry, fast, fast_entry
 from planetoid.engine.fixed_point import UNIT, fixed_dot, scale_up
 from planetoid.engine.loops import add_row, dot
 
 __all__ = ["adam_on_rows", "add_transposed_product", "loss_of_pairs", "loss_of_scored_pairs", "score_pairs"]
 
 Floats = npt.NDArray[np.floating]
+
+
+@fast
+def logistic_loss(score: float) -> tuple[float, float]:
+    """Return -log sigma(score), and sigma(-score)."""
+    rest = np.exp(-abs(score))
+    return np.log1p(rest) - min(score, 0.0), (rest if score > 0 else 1.0) / (1.0 + rest)
 
 
 @fast_entry
@@ -38,9 +45,8 @@ def loss_of_pairs(
     for k in range(len(row)):
         centre, context = e[row[k]], w[c[k]]
         score = gamma[k] * dot(0.0, centre, context)
-        rest = np.exp(-abs(score))
-        loss += share[k] * (np.log1p(rest) - min(score, 0.0))
-        slope = (rest if score > 0 else 1.0) / (1.0 + rest)  # sigma(-score)
+        value, slope = logistic_loss(score)
+        loss += share[k] * value
         factor = centre.dtype.type(-share[k] * gamma[k] * slope)
         add_row(context, factor, gradient_e[row[k]])
         add_row(centre, factor, gradient_w[slot[k]])
@@ -65,9 +71,8 @@ def loss_of_scored_pairs(
     loss = 0.0
     for k in range(len(row)):
         score = gamma[k] * np.float64(scores[k]) * UNIT
-        rest = np.exp(-abs(score))
-        loss += share[k] * (np.log1p(rest) - min(score, 0.0))
-        slope = (rest if score > 0 else 1.0) / (1.0 + rest)  # sigma(-score)
+        value, slope = logistic_loss(score)
+        loss += share[k] * value
         factor = np.float32(-share[k] * gamma[k] * slope)
         add_row(w[c[k]], factor, gradient_e[row[k]])
         add_row(e[row[k]], factor, gradient_w[slot[k]])

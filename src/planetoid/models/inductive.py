@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["PlanetoidI"]
 
 SPARSE_TABLE_FROM = 5_000  # rows of w from which its gradient is sparse
-# The rows of a divided w are a multiple of this: what remains after whole vectors, torch's optimizers round differently.
+# The rows of a w that is divided are a multiple of this, for torch's optimizers round the rest of a table, which does
+# not fill a vector, in another way, and what that is would depend on the number of columns.
 ROWS_TOGETHER = 64
 
 _LINEAR: Start = {
