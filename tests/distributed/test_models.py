@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from tests.distributed.in_threads import run_together
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
+from planetoid.models.inductive import ROWS_TOGETHER
+from planetoid.training.optimizers import NamedOptimizer
+from planetoid.training.settings import OPTIMIZERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*can say nothing about")  # nodes without edges
 
@@ -84,7 +88,7 @@ def test_any_number_of_processes_fits_the_same_model(name):
     "parameters",
     [
         {},
-        {"dimension": 49},  # the last process has one column more than a vector
+        {"dimension": 49},  # the last of four processes has one column
         {"training__context_optimizer": "adagrad", "training__context_learning_rate": 0.1},
         {"encoder": pl.Encoder(l1=2, width=20, activation="tanh"), "network__dropout": 0.3},
         {"contexts__single_pairs": True},
@@ -93,11 +97,27 @@ def test_any_number_of_processes_fits_the_same_model(name):
 )
 def test_any_number_of_processes_fits_the_same_inductive_model(parameters):
     (reference,) = fitted("PlanetoidI", 1, **parameters)
-    for size in (2, 3):
+    for size in (2, 4):
         models = fitted("PlanetoidI", size, **parameters)
         assert_same(models, reference)
         for model in models:
             np.testing.assert_array_equal(model.predict_proba(NEW_ROWS), reference.predict_proba(NEW_ROWS))
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_optimizers_round_a_column_alike_whatever_the_others_are(optimizer):
+    rows = -(-101 // ROWS_TOGETHER) * ROWS_TOGETHER
+    gradients = torch.randn(20, rows, 17, generator=torch.Generator().manual_seed(0))
+
+    def moved(columns):
+        table = torch.nn.Parameter(torch.zeros(rows, 17)[:, columns].clone())
+        steps = NamedOptimizer(optimizer, ([table], 0.01))
+        for gradient in gradients:
+            table.grad = gradient[:, columns].contiguous()
+            steps.step()
+        return table.detach()
+
+    assert torch.equal(torch.cat([moved(slice(0, 16)), moved(slice(16, 17))], dim=1), moved(slice(0, 17)))
 
 
 def test_an_inductive_model_with_a_large_table(monkeypatch):
