@@ -8,7 +8,7 @@ from tests.engine.test_skipgram import labels_of, random_graph, random_tables
 from planetoid.engine import Contexts, ContextSampler, SkipGram
 from planetoid.engine.sharded import ShardedSkipGram
 from planetoid.engine.sharded_steps import draw_batch
-from planetoid.engine.shards import ColumnShard, OneProcess
+from planetoid.engine.shards import ColumnShard, OneProcess, by_columns
 from planetoid.engine.skipgram import new_tables
 from planetoid.errors import ParameterError
 
@@ -116,6 +116,25 @@ def test_processes_put_their_columns_together():
     for both in run_together(3, work):
         for found in both:
             np.testing.assert_array_equal(found.view(np.int32), table.view(np.int32))
+
+
+def test_columns_that_do_not_depend_on_each_other_are_divided():
+    values = np.arange(50, dtype=np.float32).reshape(5, 10)
+
+    def work(exchange):
+        widths = []
+
+        def squares(some):
+            widths.append(some.shape[1])
+            return some[1:] ** 2
+
+        narrow = by_columns(squares, values[:, :2])
+        return by_columns(squares, values), narrow, widths
+
+    for rank, (whole, narrow, widths) in enumerate(run_together(3, work)):
+        np.testing.assert_array_equal(whole, values[1:] ** 2)
+        np.testing.assert_array_equal(narrow, values[1:, :2] ** 2)
+        assert widths == [2, (3, 3, 4)[rank]]  # two columns are too few for three processes
 
 
 def test_new_tables_have_the_columns_of_the_whole_ones():

@@ -24,6 +24,7 @@ __all__ = [
     "ColumnShard",
     "Exchange",
     "OneProcess",
+    "by_columns",
     "column_shard",
     "current_exchange",
     "exchanging",
@@ -183,6 +184,16 @@ class ColumnShard:
         first = self.columns.start
         starts = range(0, table.shape[1], self.block)
         return {f"{name}{COLUMNS}{first + start:06d}": table[:, start : start + self.block] for start in starts}
+
+
+def by_columns(function: Callable[[Table], Table], values: Table) -> Table:
+    """Return ``function(values)``, each of whose columns depends on one column of ``values``: processes divide them."""
+    exchange = current_exchange()
+    if exchange is None or values.shape[1] < exchange.size:
+        return function(values)
+    shard = ColumnShard(values.shape[1], exchange, block=1)
+    part = function(np.ascontiguousarray(values[:, shard.columns]))
+    return exchange.gather(np.ascontiguousarray(part), shard.widths)
 
 
 def is_column_block(name: str) -> bool:

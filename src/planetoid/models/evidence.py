@@ -18,10 +18,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from planetoid.data.scaling import Rows
-from planetoid.graph.adjacency import Filter, normalized_adjacency
+from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.models.opinions import SECOND_POWER, Codes, kappa, sharpened
 from planetoid.models.teacher import Teacher, Verdict
-from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, View
+from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, DividedFilter, FeatureView, GraphView, View
 
 __all__ = ["Evidence", "ask_views", "most_labelled"]
 
@@ -64,7 +64,7 @@ class Evidence(NamedTuple):
         if name == "graph":
             return GraphView(self.adjacency, labelled)
         assert self.X is not None
-        filter_ = Filter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE)
+        filter_ = DividedFilter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE)
         return FeatureView(self.X, filter_, labelled, random)
 
     def reached(self, labelled: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

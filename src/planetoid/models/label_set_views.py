@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from planetoid.data.scaling import Rows
 from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency, strengths
-from planetoid.models.views import OWN_SHARE, STEPS
+from planetoid.models.views import OWN_SHARE, STEPS, DividedFilter
 from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
 
 if TYPE_CHECKING:
@@ -202,4 +202,4 @@ def random_projection(n_columns: int, seed: int) -> npt.NDArray[np.float32] | No
 
 def neighbourhood_filter(adjacency: sparse.csr_array) -> Filter:
     """Return by what features are propagated."""
-    return Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)
+    return DividedFilter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)

@@ -24,11 +24,12 @@ from scipy import sparse
 from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
+from planetoid.engine.shards import by_columns
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, geometric_mean, second_labels, sharpened
 
-__all__ = ["OWN_SHARE", "STEPS", "VIEWS", "FeatureView", "GraphView", "Regression", "View"]
+__all__ = ["OWN_SHARE", "STEPS", "VIEWS", "DividedFilter", "FeatureView", "GraphView", "Regression", "View"]
 
 VIEWS = ("features", "neighbourhood", "graph")
 
@@ -108,6 +109,13 @@ class View(ABC):
         return max(float(np.diag(self.gram).mean()), SMALLEST)
 
 
+class DividedFilter(Filter):
+    """A filter of node values whose columns are divided among processes."""
+
+    def __call__(self, values: Matrix) -> Matrix:
+        return by_columns(super().__call__, values)
+
+
 class FeatureView(View):
     """Products of rows, centred and scaled to unit length: X itself, or S X with a filter S.
 
@@ -180,26 +188,26 @@ class GraphView(View):
         self.adjacency, self.labelled = adjacency, labelled
         self.steps = normalized_adjacency(adjacency)
         n = adjacency.shape[0]
-        self.mean = self._spread(np.full((n, 1), 1.0 / n, np.float32))[:, 0]
+        self.mean = self._spread(np.full((n, 1), 1.0 / n, np.float32))[:, 0].astype(np.float64)
         self.gram = np.empty((len(labelled), len(labelled)))
         for block in blocks(len(labelled), n):
             indicator = np.zeros((n, block.stop - block.start), np.float32)
             indicator[labelled[block], np.arange(indicator.shape[1])] = 1.0
-            self.gram[:, block] = self._spread(indicator)[labelled]
+            self.gram[:, block] = by_columns(lambda some: self._spread(some)[labelled], indicator)
         of_labelled = self.mean[labelled]
         self.gram += self.mean.mean() - of_labelled[:, None] - of_labelled[None]
 
-    def _spread(self, values: Matrix) -> npt.NDArray[np.float64]:
+    def _spread(self, values: Matrix) -> Matrix:
         total, power = values.astype(np.float32), values
         for _ in range(SPREAD_STEPS):
             power = np.float32(1 - SPREAD_RESTART) * (self.steps @ power)
             total = total + power
-        return np.asarray(total, dtype=np.float64)
+        return total
 
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         placed = np.zeros((len(self.mean), dual.shape[1]), np.float32)
         placed[self.labelled] = dual
-        spread = self._spread(placed)
+        spread = by_columns(self._spread, placed).astype(np.float64)
         total = dual.sum(axis=0)
         return np.asarray(spread - spread.mean(axis=0) - np.outer(self.mean, total) + self.mean.mean() * total)
 
