@@ -158,12 +158,10 @@ def fits(method: str, dataset: str, seeds: int) -> dict[str, Any]:
 
     def fit(seed: int) -> dict[str, Any]:
         model = pl.METHODS[method](random_state=seed)
-        began = time.perf_counter()
         model.fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
         return {
             "accuracy": float((model.predict()[split.test] == data.y[split.test]).mean()),
             "digest": hashlib.sha256(np.ascontiguousarray(model.label_distributions_)).hexdigest(),
-            "seconds": time.perf_counter() - began,
         }
 
     with distributed.join() as group:
@@ -182,7 +180,6 @@ def accuracy(dataset: str, seeds: int) -> dict[str, Any]:
             digests = [[fit["digest"] for fit in part["together"]] for part in (*two, *again)]
             found["methods"][method] = {
                 "accuracies": {case: [fit["accuracy"] for fit in some] for case, some in cases.items()},
-                "seconds": {case: median(fit["seconds"] for fit in some) for case, some in cases.items()},
                 "same_bits_from_run_to_run": all(own == digests[0] for own in digests),
                 "same_bits_as": [case for case, some in cases.items() if [fit["digest"] for fit in some] == digests[0]],
             }
