@@ -224,7 +224,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
         else:
             x = sparse.csr_array(X)
-        contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_)
+        contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs))
         network = self._train(data, x, contexts, teacher)
         probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         weight = teacher.network_weight
@@ -278,7 +278,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
 
     def _ask(self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array) -> Teacher:
         """Ask what features, neighbourhoods and the graph say on their own."""
-        evidence = Evidence(X, adjacency if adjacency.nnz else None)
+        evidence = Evidence(X, adjacency if adjacency.nnz else None, resolve_n_jobs(self.n_jobs))
         names: tuple[str, ...] = VIEWS if self.view == "auto" else (self.view,)
         if self.view == "auto" and data.graph.n_edges == 0:  # a graph made from features says nothing beyond them
             names = ("features", "neighbourhood")
