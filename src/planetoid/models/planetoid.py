@@ -285,7 +285,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if not set(names) & set(evidence.views()):
             self._refuse_view(X)
         some = self._some_labelled(data)
-        return ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
+        teacher = ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
+        return teacher._replace(share_of_labels=len(some) / len(data.labelled))
 
     def _some_labelled(self, data: Dataset) -> npt.NDArray[np.int64]:
         return some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))
