@@ -1,9 +1,9 @@
 """Columns of a table in several processes: who has which, and what they exchange.
 
-The tables e and w are divided by columns: a process has all rows, but only some of the columns. So is the first layer of
-:class:`~planetoid.Planetoid`. What the processes exchange is an :class:`Exchange`; :mod:`planetoid.distributed` has one
-that uses torch.distributed. A model that is fitted inside ``with exchanging(...)`` divides its tables; it finds out by
-:func:`column_shard`, or lets :func:`by_columns` do it.
+The tables e and w are divided by columns: a process has all rows, but only some of the columns. So is the first layer
+of :class:`~planetoid.Planetoid`. What the processes exchange is an :class:`Exchange`; :mod:`planetoid.distributed` has
+one that uses torch.distributed. A model that is fitted inside ``with exchanging(...)`` divides its tables; it finds out
+by :func:`column_shard`, or lets :func:`by_columns` do it.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ from scipy import sparse
 from scipy.special import expit
 
 from planetoid.data.scaling import Rows
-from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency, strengths
-from planetoid.models.views import OWN_SHARE, STEPS, DividedFilter
+from planetoid.engine.filters import Filter
+from planetoid.graph.adjacency import mean_weight, normalized_adjacency, strengths
+from planetoid.models.views import OWN_SHARE, STEPS
 from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
 
 if TYPE_CHECKING:
@@ -202,4 +203,4 @@ def random_projection(n_columns: int, seed: int) -> npt.NDArray[np.float32] | No
 
 def neighbourhood_filter(adjacency: sparse.csr_array) -> Filter:
     """Return by what features are propagated."""
-    return DividedFilter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)
+    return Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE)

@@ -29,11 +29,14 @@ class NodeContexts(NamedTuple):
     adjacency: sparse.csr_array  # symmetric
     neighbourhood: Neighbourhood
     restart: float  # with 1, the only context of a node is the node itself
+    n_threads: int = 1
 
     @classmethod
-    def of(cls, adjacency: sparse.csr_array, neighbourhood: Neighbourhood, view: str) -> NodeContexts:
+    def of(
+        cls, adjacency: sparse.csr_array, neighbourhood: Neighbourhood, view: str, n_threads: int = 1
+    ) -> NodeContexts:
         """Return the contexts that a view of a graph looks at."""
-        return cls(adjacency, neighbourhood, 1.0 if view == "features" else float(neighbourhood.restart))
+        return cls(adjacency, neighbourhood, 1.0 if view == "features" else float(neighbourhood.restart), n_threads)
 
     def walks(self, seed: int) -> Walks:
         """Return how contexts are sampled."""
@@ -73,7 +76,8 @@ class NodeContexts(NamedTuple):
 
         importance = self.importance(counted)
         return by_columns(
-            lambda some: expected_contexts(self.adjacency, importance, self.restart, self.length, some), values
+            lambda some: expected_contexts(self.adjacency, importance, self.restart, self.length, some, self.n_threads),
+            values,
         )
 
     def shares(self, row: int, counted: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
