@@ -296,13 +296,11 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         from planetoid.training.consistency_loss import ConsistencyLoss, feature_arrays, new_layers
         from planetoid.training.trainer import Schedule, Trainer
 
-        layers = new_layers(x.shape[1], self._width(data.n_classes), data.n_classes, self._seed)
-
         def trained() -> ContextNetwork:
             return ContextNetwork.of(loss.whole_layers(), contexts, x)
 
         loss = ConsistencyLoss(
-            layers,
+            new_layers(x.shape[1], self._width(data.n_classes), data.n_classes, self._seed),
             feature_arrays(x),
             contexts.walks(self._seed),
             teacher.examples(data.y, data.labelled),
