@@ -178,12 +178,13 @@ def under_torchrun(arguments, *options):
 
 
 @needs_namespace
-def test_torchrun_gives_the_same_bits(files, tmp_path):
-    own = arguments(files, "planetoid-g", "--set", "training.steps=10", "--out", tmp_path / "m", "--quiet")
+@pytest.mark.parametrize("method", ["planetoid-g", "planetoid-i", "planetoid"])
+def test_torchrun_gives_the_same_bits(method, files, tmp_path):
+    own = arguments(files, method, "--set", "training.steps=10", "--out", tmp_path / "m", "--quiet")
     ended = subprocess.run(under_torchrun(own), capture_output=True, text=True, timeout=LIMIT, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.count("planetoid-g: 2 classes") == 1  # one process speaks
-    assert_same(tmp_path / "m", reference(files, "planetoid-g", training__steps=10))
+    assert ended.stdout.count(f"{method}: 2 classes") == 1  # one process speaks
+    assert_same(tmp_path / "m", reference(files, method, training__steps=10))
 
 
 @needs_proc
