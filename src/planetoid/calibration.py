@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_softmax, logit, softmax
 
+from planetoid.labels import are_balanced
+
 __all__ = [
     "MIN_LABELS",
     "Calibration",
@@ -80,7 +82,7 @@ class Sample(NamedTuple):
         """
         table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
         targets = np.eye(table.shape[1])[labels]
-        if prior is not None and len(labels) and _balanced(labels):
+        if prior is not None and len(labels) and are_balanced(labels):
             shares = targets.mean(axis=0)
             weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
             weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]
@@ -238,13 +240,6 @@ def predicted_prior(probabilities: Probabilities) -> Matrix:
     known = probabilities.any(axis=1)
     counts = np.bincount(probabilities.argmax(axis=1)[known], minlength=probabilities.shape[1])
     return np.asarray(counts / max(1, counts.sum()))
-
-
-def _balanced(codes: npt.NDArray[np.int64]) -> bool:
-    """Return whether classes have the same number of labels, but for one in ten (some of them may not be usable)."""
-    counts = np.bincount(codes)
-    counts = counts[counts > 0]
-    return bool(counts.min() >= 0.9 * counts.max() - 1)
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:

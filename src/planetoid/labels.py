@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UNLABELLED",
     "Labels",
+    "are_balanced",
     "as_classes",
     "as_objects",
     "encode",
@@ -233,6 +234,19 @@ def as_classes(distinct: Sequence[object]) -> Classes:
     classes = np.empty(len(distinct), dtype=object)
     classes[:] = distinct
     return classes
+
+
+def are_balanced(codes: npt.NDArray[np.integer]) -> bool:
+    """Return whether classes have the same number of labels, but for one in ten (some of them may not be usable).
+
+    If they have, labels were chosen by class, and say nothing about how frequent classes are.
+
+    >>> are_balanced(np.array([0, 0, 1, 1, 2])), are_balanced(np.array([0, 0, 0, 0, 1]))
+    (True, False)
+    """
+    counts = np.bincount(codes)
+    counts = counts[counts > 0]
+    return bool(counts.min() >= 0.9 * counts.max() - 1)
 
 
 def some_of_each_class(y: npt.NDArray[np.integer], labelled: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:

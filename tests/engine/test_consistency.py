@@ -17,6 +17,7 @@ PLAN = Consistency(
     teaching=0, learning_rate=0.01, weight_decay=0.0, dropout=0.0, feature_dropout=0.0,
 )  # fmt: skip
 N, N_FEATURES, N_CLASSES = 20, 9, 3
+LABEL_WEIGHT = np.array([0.5, 2.0, 1.25], np.float32)
 
 
 def new_loss(plan=PLAN, *, n_threads=1, units=16, prior=None, seed=3):
@@ -30,7 +31,8 @@ def new_loss(plan=PLAN, *, n_threads=1, units=16, prior=None, seed=3):
     teacher = rng.dirichlet(np.ones(N_CLASSES), N).astype(np.float32)
     prior = np.full(N_CLASSES, 1 / N_CLASSES, np.float32) if prior is None else np.asarray(prior, np.float32)
     labelled = np.arange(5, dtype=np.int32)
-    examples = Examples(labelled, (labelled % 3).astype(np.int32), np.arange(5, N, dtype=np.int32), teacher, prior)
+    codes, unlabelled = (labelled % 3).astype(np.int32), np.arange(5, N, dtype=np.int32)
+    examples = Examples(labelled, codes, unlabelled, teacher, prior, LABEL_WEIGHT)
     layers = new_layers(N_FEATURES, units, N_CLASSES, 1)
     layers.b1[:] = 0.1
     layers.W2[:] *= 4  # so that some predictions are confident
@@ -65,7 +67,8 @@ def by_torch(loss, before, teaching=0.0, alignment=0.0):
         hidden = hidden * torch.tensor(memory.gate)
     p = torch.softmax(hidden @ W2 + b2, dim=1)
     codes = torch.tensor(memory.codes.astype(np.int64))
-    L_s = -sum(torch.log(p[k : k + loss.n_labelled].gather(1, codes[:, None])).mean() for k in (0, half)) / 2
+    logs = sum(torch.log(p[k : k + loss.n_labelled].gather(1, codes[:, None]))[:, 0] for k in (0, half)) / 2
+    L_s = -(torch.tensor(LABEL_WEIGHT)[codes] * logs).mean()
     first, second = p[loss.n_labelled : half], p[half + loss.n_labelled :]
     with torch.no_grad():
         target = (first + second) / 2

@@ -6,14 +6,17 @@ from tests.models.communities import blocks
 import planetoid as pl
 from planetoid.models import evidence
 from planetoid.models.opinions import sharpened
-from planetoid.models.teacher import PRIOR_CONFIDENCE, PRIOR_LABELS, Teacher
+from planetoid.models.teacher import PRIOR_CONFIDENCE, PRIOR_LABELS, Teacher, label_weight
 
 
 def test_the_class_prior_goes_from_label_frequencies_to_what_the_teacher_counts():
     opinion = np.random.default_rng(0).dirichlet([1.0, 2.0, 6.0], 50).astype(np.float32)
     teacher = Teacher("features", opinion, 0.5, np.zeros_like(opinion), {})
     counted = sharpened(opinion, PRIOR_CONFIDENCE).mean(axis=0)
-    for codes, labels in (([0, 1, 2], [1 / 3, 1 / 3, 1 / 3]), ([0] * 30 + [1] * 15 + [2] * 15, [0.5, 0.25, 0.25])):
+    for codes, labels in (
+        ([0, 1, 2], [1 / 3, 1 / 3, 1 / 3]),
+        ([0] * 20 + [1] * 20 + [2] * 18, [10 / 29, 10 / 29, 9 / 29]),
+    ):
         per_class = len(codes) / 3
         share = (per_class / (per_class + PRIOR_LABELS)) ** 2
         expected = share * counted + (1 - share) * np.array(labels)
@@ -41,3 +44,19 @@ def test_planetoid_counts_the_labels_that_its_views_learn_from(monkeypatch):
     model = pl.Planetoid(training=pl.Consistency(steps=2), student=False, calibrate=False)
     model.fit(X, pl.mask_labels(truth, np.arange(0, len(truth), 4)), graph=adjacency)
     assert seen[0].share_of_labels == 20 / len(np.arange(0, len(truth), 4))
+
+
+def test_labels_that_are_a_random_sample_are_the_class_prior():
+    opinion = np.random.default_rng(0).dirichlet([1.0, 2.0, 6.0], 50).astype(np.float32)
+    teacher = Teacher("features", opinion, 0.5, np.zeros_like(opinion), {})
+    np.testing.assert_allclose(
+        teacher.class_prior(np.array([0] * 30 + [1] * 14)), [31 / 47, 15 / 47, 1 / 47], rtol=1e-6
+    )
+
+
+def test_all_classes_count_the_same_in_the_loss_of_the_labels():
+    opinion = np.full((6, 3), 1 / 3, np.float32)
+    teacher = Teacher("features", opinion, 0.5, np.zeros_like(opinion), {})
+    examples = teacher.examples(np.array([0, 0, 0, 1, -1, -1]), np.arange(4))
+    np.testing.assert_allclose(examples.label_weight, [2 / 3, 2.0, 1.0])
+    assert label_weight(np.array([1, 0, 0, 1]), 2).tolist() == [1.0, 1.0]

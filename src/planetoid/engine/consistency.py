@@ -57,6 +57,7 @@ class Examples(NamedTuple):
     unlabelled: Nodes
     teacher: Table  # (node of the graph, class): what the teacher predicts; no rows where there is none
     prior: Row  # (class)
+    label_weight: Row  # (class): what a label of the class counts in L_s
 
 
 class Objective(NamedTuple):
@@ -288,7 +289,7 @@ def set_targets(examples: Examples, objective: Objective, memory: Memory) -> Non
 
 
 @exact
-def set_gradients(objective: Objective, memory: Memory) -> None:
+def set_gradients(label_weight: Row, objective: Objective, memory: Memory) -> None:
     """Turn the probabilities into the gradient of L_s + L_u by the scores; note the losses."""
     half = objective.n_labelled + objective.n_unlabelled
     n_classes = memory.target.shape[1]
@@ -299,9 +300,10 @@ def set_gradients(objective: Objective, memory: Memory) -> None:
         for b in range(objective.n_labelled):
             p = memory.probability[sample * half + b]
             code = memory.codes[b]
-            L_s -= weight * np.log(max(p[code], SMALLEST))
+            of_label = weight * label_weight[code]
+            L_s -= of_label * np.log(max(p[code], SMALLEST))
             for k in range(n_classes):
-                p[k] = weight * (p[k] - (ONE if k == code else ZERO))
+                p[k] = of_label * (p[k] - (ONE if k == code else ZERO))
         for u in range(objective.n_unlabelled):
             p, target = memory.probability[sample * half + objective.n_labelled + u], memory.target[u]
             counts, inner, distance = ZERO, ZERO, ZERO
@@ -394,7 +396,7 @@ def take_step(
     if thread == 0:
         predict_rows(step, n_rows, seed, objective.drop_units, layers, memory)
         set_targets(examples, objective, memory)
-        set_gradients(objective, memory)
+        set_gradients(examples.label_weight, objective, memory)
         second_layer_back(n_rows, layers, gradients, memory)
     barrier(arrivals, n_threads)
     low, high = columns_of_thread(thread, n_threads, n_columns)

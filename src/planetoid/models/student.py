@@ -67,6 +67,7 @@ def distil(
         unlabelled,
         np.ascontiguousarray(probabilities, np.float32),
         np.full(n_classes, 1 / n_classes, np.float32),
+        np.ones(n_classes, np.float32),
     )
     layers = new_layers(rows.shape[1], max(UNITS, min(MOST_UNITS, 2 * n_classes)), n_classes, seed)
     if len(examples.labelled) and len(unlabelled):

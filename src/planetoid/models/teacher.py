@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.labels import are_balanced
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, geometric_mean, sharpened
 from planetoid.models.views import FeatureView
 
 if TYPE_CHECKING:
     from planetoid.engine.consistency import Examples
 
-__all__ = ["Teacher", "Verdict"]
+__all__ = ["Teacher", "Verdict", "label_weight"]
 
 PRIOR_CONFIDENCE = 0.8  # to which the teacher's predictions are sharpened before they are counted
 PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more than the frequencies of the labels
@@ -70,15 +71,23 @@ class Teacher(NamedTuple):
             unlabelled=np.flatnonzero(y < 0).astype(np.int32),
             teacher=self.probabilities,
             prior=self.class_prior(codes),
+            label_weight=label_weight(codes, self.probabilities.shape[1]),
         )
 
     def class_prior(self, codes: Codes) -> npt.NDArray[np.float32]:
-        """Return the class prior: the frequencies of the labels, and with more labels what the teacher counts."""
+        """Return the class prior: the frequencies of the labels, or what the teacher counts.
+
+        Labels that are as frequent in every class were chosen by class, so their frequencies say nothing; with more of
+        them, the teacher's predictions do. Other labels are taken for a random sample.
+        """
         n_classes = self.probabilities.shape[1]
+        counts = np.bincount(codes, minlength=n_classes)
+        if not are_balanced(codes):
+            return np.asarray((counts + 1) / (len(codes) + n_classes), dtype=np.float32)
         per_class = len(codes) / n_classes
         share = (per_class / (per_class + PRIOR_LABELS)) ** 2
         counted = sharpened(self.probabilities, PRIOR_CONFIDENCE).mean(axis=0)
-        labels = np.bincount(codes, minlength=n_classes) / len(codes)
+        labels = counts / len(codes)
         return np.asarray(share * counted + (1 - share) * labels, dtype=np.float32)
 
     @property
@@ -101,3 +110,15 @@ class Teacher(NamedTuple):
         """Return what the teacher, with its weight, and the other views add to the log-probabilities of the network."""
         opinion = weight * np.log(np.maximum(self.probabilities, SMALLEST))
         return np.asarray(opinion + np.float32(self.share_of_labels) * self.second_opinions, dtype=np.float32)
+
+
+def label_weight(codes: Codes, n_classes: int) -> npt.NDArray[np.float32]:
+    """Return what a label of each class counts, so that all classes count the same.
+
+    >>> label_weight(np.array([0, 0, 0, 0, 0, 0, 1, 1]), 2).tolist() == [np.float32(2 / 3), 2.0]
+    True
+    """
+    counts = np.bincount(codes, minlength=n_classes)
+    present = counts > 0
+    weight = len(codes) / (present.sum() * np.maximum(counts, 1))
+    return np.where(present, weight, 1.0).astype(np.float32)
