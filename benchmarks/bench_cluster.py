@@ -1,7 +1,7 @@
 """Several processes on one machine: exchange, speed, memory, and predictions with a worker that is killed.
 
     python benchmarks/bench_cluster.py [--nodes 1000000] [--walks 200000] [--repeat 3] [--predict-rows 10000000]
-        [--torchrun .venv-torchrec/bin/torchrun] [--only training,prediction]
+        [--torchrun .venv-torchrec/bin/torchrun] [--only training,growth,prediction]
     python benchmarks/bench_cluster.py --accuracy cora [--seeds 3]
 
 All processes have one thread and talk over the loopback interface. Every configuration runs in fresh processes, and the
@@ -39,9 +39,10 @@ RESULTS = Path(__file__).parent / "results"
 DIMENSION = 128
 SIZES = (1_000, 50_000, 500_000, 2_000_000)
 PEER_BATCHES, PEER_PAIRS = 40, 20_000
+GROWTH = (200_000, 1_000_000, 5_000_000)  # nodes
 
 
-def worker(folder: Path, walks: int, engine: str) -> dict[str, Any]:
+def worker(folder: Path, walks: int, engine: str, dimension: int) -> dict[str, Any]:
     """Train for a while on a stored graph; return what this process has seen."""
     from planetoid import distributed
     from planetoid.engine import Contexts, ContextSampler, SkipGram
@@ -51,14 +52,14 @@ def worker(folder: Path, walks: int, engine: str) -> dict[str, Any]:
 
     graph = distributed.open_graph(folder / "graph")
     with distributed.join() as group:
-        shard = ColumnShard(DIMENSION, group)
+        shard = ColumnShard(dimension, group)
         sampler = ContextSampler(graph, Contexts(r2=1.0), seed=0)
         before = _resident()
         if engine == "one process":
-            e, w = new_tables(graph.n_nodes, DIMENSION, 0)
+            e, w = new_tables(graph.n_nodes, dimension, 0)
             skipgram: SkipGram = SkipGram(sampler, e, w)
         else:
-            e, w = new_tables(graph.n_nodes, DIMENSION, 0, columns=shard.columns)
+            e, w = new_tables(graph.n_nodes, dimension, 0, columns=shard.columns)
             skipgram = ShardedSkipGram(sampler, e, w, shard)
         skipgram.train(0, 2, 10**6)  # compiled, and the pages of the tables are there
         batches = max(1, walks // skipgram.n_slots)
@@ -72,6 +73,7 @@ def worker(folder: Path, walks: int, engine: str) -> dict[str, Any]:
         return {
             "pairs_per_second": pairs / wall,
             "cpu_seconds_per_million_pairs": cpu / pairs * 1e6,
+            "cpu_microseconds_per_walk": cpu / (batches * skipgram.n_slots) * 1e6,
             "peak_bytes": peak,
             "without_tables_bytes": before,
             "tables_bytes": e.nbytes + w.nbytes,
@@ -184,6 +186,32 @@ def training(nodes: int, walks: int, repeat: int, torchrun: str | None) -> dict[
     }
 
 
+def growth(walks: int, repeat: int) -> dict[str, Any]:
+    """Measure what one of eight machines computes, 16 columns of 128, at three sizes with 10 edges per node."""
+    import planetoid as pl
+    from planetoid import distributed
+
+    rows = []
+    for nodes in GROWTH:
+        random = np.random.default_rng(0)
+        ends = (random.integers(0, nodes, 10 * nodes, dtype=np.int32) for _ in range(2))
+        graph = pl.Graph.from_edges(*ends, nodes=nodes)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            distributed.store_graph(graph, folder / "graph")
+            del graph
+            options = "--walks", str(walks), "--dimension", str(DIMENSION // 8)
+            answers = [launched(folder, 1, *options)[0] for _ in range(repeat)]
+        row = {name: answers[0][name] for name in ("tables_bytes", "graph_bytes")}
+        row["cpu_microseconds_per_walk"] = median(answer["cpu_microseconds_per_walk"] for answer in answers)
+        row["peak_bytes"] = max(answer["peak_bytes"] for answer in answers)
+        rows.append({"nodes": nodes} | row)
+        print(rows[-1], file=sys.stderr, flush=True)
+    logs, times = zip(*((np.log10(row["nodes"]), row["cpu_microseconds_per_walk"]) for row in rows), strict=True)
+    slope, start = np.polyfit(logs, times, 1)
+    return {"sizes": rows, "microseconds_more_per_tenfold": slope, "microseconds_at_1e9": start + 9 * slope}
+
+
 def fits(method: str, dataset: str, seeds: int) -> dict[str, Any]:
     """Fit a method with several seeds on a public split; return accuracies on its test nodes, and digests."""
     import planetoid as pl
@@ -275,7 +303,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--predict-rows", type=int, default=10_000_000)
     parser.add_argument("--torchrun", help="of an environment with TorchRec, to compare with it")
-    parser.add_argument("--only", default="training,prediction")
+    parser.add_argument("--only", default="training,growth,prediction")
     parser.add_argument("--accuracy", metavar="DATASET")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path)
@@ -283,12 +311,13 @@ def main() -> None:
     parser.add_argument("--fit", help=argparse.SUPPRESS)
     parser.add_argument("--dataset", help=argparse.SUPPRESS)
     parser.add_argument("--engine", default="columns", help=argparse.SUPPRESS)
+    parser.add_argument("--dimension", type=int, default=DIMENSION, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
         if options.fit is not None:
             answer = fits(options.fit, options.dataset, options.seeds)
         else:
-            answer = worker(options.worker, options.walks, options.engine)
+            answer = worker(options.worker, options.walks, options.engine, options.dimension)
         (options.worker / f"answer-{os.environ['RANK']}.json").write_text(json.dumps(answer))
         return
     out = options.out or RESULTS / ("cluster.json" if options.accuracy is None else "cluster_accuracy.json")
@@ -299,6 +328,8 @@ def main() -> None:
         results |= accuracy(options.accuracy, options.seeds)
     if "training" in parts:
         results["training"] = training(options.nodes, options.walks, options.repeat, options.torchrun)
+    if "growth" in parts:
+        results["growth"] = growth(options.walks, options.repeat)
     if "prediction" in parts:
         results["prediction"] = prediction(options.predict_rows)
     out.parent.mkdir(exist_ok=True)

@@ -124,7 +124,8 @@ def split(truth, per_class: int, seed: int, allowed=None, n_test: int = 1000, *,
     order = np.random.default_rng(seed).permutation(np.arange(len(truth)) if allowed is None else allowed)
     train = np.concatenate([order[truth[order] == k][:per_class] for k in np.unique(truth[truth >= 0])])
     if at_random:
-        train = order[: len(train)]
+        other = int((truth[order] != truth[order[0]]).argmax())  # the first of a second class
+        train = order[: max(len(train), other + 1)]
     return train, np.setdiff1d(order, train, assume_unique=True)[:n_test]
 
 
