@@ -21,10 +21,12 @@ import numpy.typing as npt
 from scipy.special import expit, log_softmax, logit, softmax
 
 __all__ = [
+    "GUESSED_UNIFORM",
     "MIN_LABELS",
     "Calibration",
     "Reference",
     "Sample",
+    "are_balanced",
     "calibrate",
     "graph_uniform",
     "log_probabilities",
@@ -41,6 +43,7 @@ FEW_CLASSES = 7  # up to which it is the same
 KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
 BOUNDS = ((-5.0, 5.0), (-9.0, 3.0))
 OPTIONS = {"ftol": 1e-7, "maxiter": 30}  # of the minimiser
+GUESSED_UNIFORM = 0.95  # share where nothing is known about a node, and little more than the order of the classes stays
 LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the predictions, and 1 / that
 
 Matrix = npt.NDArray[np.float64]
@@ -70,17 +73,23 @@ class Sample(NamedTuple):
 
     @classmethod
     def of_labels(
-        cls, scores: npt.ArrayLike, codes: npt.ArrayLike, source: str, prior: npt.ArrayLike | None = None
+        cls,
+        scores: npt.ArrayLike,
+        codes: npt.ArrayLike,
+        source: str,
+        prior: npt.ArrayLike | None = None,
+        *,
+        balanced: bool | None = None,
     ) -> Sample:
         """Return the sample of labelled nodes.
 
         ``prior`` is the share of each class among all nodes. Labels are often balanced where the classes are not; each
         node then stands for as many others as its class asks for. Labels that are not balanced are taken for a random
-        sample, in which every node counts alike.
+        sample, in which every node counts alike. ``balanced`` says whether they are, where these are not all labels.
         """
         table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
         targets = np.eye(table.shape[1])[labels]
-        if prior is not None and len(labels) and _balanced(labels):
+        if prior is not None and len(labels) and (are_balanced(labels) if balanced is None else balanced):
             shares = targets.mean(axis=0)
             weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
             weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]
@@ -215,6 +224,13 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
     return Calibration(sample.source, temperature, float(1 / (1 + np.exp(-best[1]))), sample.n_labels)
 
 
+def are_balanced(codes: npt.NDArray[np.integer]) -> bool:
+    """Return whether classes have the same number of labels, but for one in ten (some of them may not be usable)."""
+    counts = np.bincount(codes)
+    counts = counts[counts > 0]
+    return bool(counts.min() >= 0.9 * counts.max() - 1)
+
+
 def log_probabilities(probabilities: Probabilities) -> Matrix:
     """Return logarithms, of zero as of a very small number."""
     return np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), SMALLEST))
@@ -238,13 +254,6 @@ def predicted_prior(probabilities: Probabilities) -> Matrix:
     known = probabilities.any(axis=1)
     counts = np.bincount(probabilities.argmax(axis=1)[known], minlength=probabilities.shape[1])
     return np.asarray(counts / max(1, counts.sum()))
-
-
-def _balanced(codes: npt.NDArray[np.int64]) -> bool:
-    """Return whether classes have the same number of labels, but for one in ten (some of them may not be usable)."""
-    counts = np.bincount(codes)
-    counts = counts[counts > 0]
-    return bool(counts.min() >= 0.9 * counts.max() - 1)
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:
