@@ -1,11 +1,14 @@
 """Several processes on one machine: exchange, speed, memory, and predictions with a worker that is killed.
 
     python benchmarks/bench_cluster.py [--nodes 1000000] [--walks 200000] [--repeat 3] [--predict-rows 10000000]
+        [--torchrun .venv-torchrec/bin/torchrun] [--only training,prediction]
 
 All processes have one thread and talk over the loopback interface. Every configuration runs in fresh processes, and the
 configurations take turns; the figures are medians. A *pair* is a positive pair with its negatives, as in
 ``bench_skipgram.py``. Bounds: two processes train 1.4 times as fast as one; a process takes half of the tables, the
-graph and 0.5 GB. Results go to ``benchmarks/results/cluster.json``.
+graph and 0.5 GB; two processes train at least 5 times as many pairs per second as TorchRec with tables sharded by rows
+(``peer_torchrec.py``), which is given pairs of neighbours and five random nodes each. Results:
+``benchmarks/results/cluster.json``.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import os
 import platform
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,6 +33,7 @@ import numpy as np
 RESULTS = Path(__file__).parent / "results" / "cluster.json"
 DIMENSION = 128
 SIZES = (1_000, 50_000, 500_000, 2_000_000)
+PEER_BATCHES, PEER_PAIRS = 40, 20_000
 
 
 def worker(folder: Path, walks: int, engine: str) -> dict[str, Any]:
@@ -104,8 +109,31 @@ def run(folder: Path, walks: int, processes: int, engine: str) -> list[dict[str,
     return answers
 
 
-def training(nodes: int, walks: int, repeat: int) -> dict[str, Any]:
-    """Compare one process, the divided engine in one process, and in two."""
+def write_pairs(folder: Path, graph: Any) -> None:
+    """Write the pairs that TorchRec is given."""
+    random = np.random.default_rng(1)
+    rows = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+    places = random.integers(0, len(rows), (PEER_BATCHES, PEER_PAIRS))
+    negatives = random.integers(0, graph.n_nodes, (PEER_BATCHES, PEER_PAIRS, 5))
+    contexts = np.concatenate([graph.indices[places][..., None], negatives], axis=2)
+    np.savez(
+        folder / "pairs.npz", centres=rows[places], contexts=contexts.astype(np.int64), n_nodes=graph.n_nodes,
+        dimension=DIMENSION,
+    )  # fmt: skip
+
+
+def run_torchrec(torchrun: str, folder: Path) -> float:
+    """Return TorchRec's pairs per second in two processes of one thread."""
+    subprocess.run(
+        [torchrun, "--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0",
+         str(Path(__file__).with_name("peer_torchrec.py")), str(folder)],
+        check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return float(json.loads((folder / "torchrec.json").read_text())["pairs_per_second"])
+
+
+def training(nodes: int, walks: int, repeat: int, torchrun: str | None) -> dict[str, Any]:
+    """Compare one process, the divided engine in one process, and in two; and TorchRec in two."""
     import planetoid as pl
     from planetoid import distributed
 
@@ -113,13 +141,18 @@ def training(nodes: int, walks: int, repeat: int) -> dict[str, Any]:
     graph = pl.Graph.from_edges(random.integers(0, nodes, 4 * nodes), random.integers(0, nodes, 4 * nodes), nodes=nodes)
     cases = {"one process": ("one process", 1), "columns, 1": ("columns", 1), "columns, 2": ("columns", 2)}
     found: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in cases}
+    peer: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         distributed.store_graph(graph, folder / "graph")
+        if torchrun is not None:
+            write_pairs(folder, graph)
         del graph
         for _ in range(repeat):
             for case, (engine, processes) in cases.items():
                 found[case].append(run(folder, walks, processes, engine))
+            if torchrun is not None:
+                peer.append(run_torchrec(torchrun, folder))
     rates = {case: median(answers[0]["pairs_per_second"] for answers in runs) for case, runs in found.items()}
     cpu = {
         case: median(answers[0]["cpu_seconds_per_million_pairs"] for answers in runs) for case, runs in found.items()
@@ -127,12 +160,15 @@ def training(nodes: int, walks: int, repeat: int) -> dict[str, Any]:
     two = [answer for answers in found["columns, 2"] for answer in answers]
     first = two[0]
     above = max(answer["peak_bytes"] for answer in two) - first["tables_bytes"] - first["graph_bytes"]
+    if peer:
+        rates["TorchRec, 2"] = median(peer)
     return {
         "nodes": nodes,
         "pairs_per_second": rates,
         "cpu_seconds_per_million_pairs": cpu,
         "two_against_one": rates["columns, 2"] / rates["columns, 1"],
         "two_against_the_engine_of_one_process": rates["columns, 2"] / rates["one process"],
+        "two_against_TorchRec": rates["columns, 2"] / rates["TorchRec, 2"] if peer else None,
         "gigabytes_above_half_of_the_tables_and_the_graph": above / 1e9,
         "exchange_ms": first["exchange_ms"],
         "same_bits_from_run_to_run": len({tuple(answers[0]["digests"]) for answers in found["columns, 2"]}) == 1,
@@ -191,6 +227,8 @@ def main() -> None:
     parser.add_argument("--walks", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--predict-rows", type=int, default=10_000_000)
+    parser.add_argument("--torchrun", help="of an environment with TorchRec, to compare with it")
+    parser.add_argument("--only", default="training,prediction")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--engine", default="columns", help=argparse.SUPPRESS)
@@ -199,11 +237,13 @@ def main() -> None:
         answer = worker(options.worker, options.walks, options.engine)
         (options.worker / f"answer-{os.environ['RANK']}.json").write_text(json.dumps(answer))
         return
-    results = {
-        "machine": {"python": platform.python_version(), "cores": os.cpu_count(), "load": os.getloadavg()[0]},
-        "training": training(options.nodes, options.walks, options.repeat),
-        "prediction": prediction(options.predict_rows),
-    }
+    results = json.loads(options.out.read_text()) if options.out.exists() else {}
+    results["machine"] = {"python": platform.python_version(), "cores": os.cpu_count(), "load": os.getloadavg()[0]}
+    parts = options.only.split(",")
+    if "training" in parts:
+        results["training"] = training(options.nodes, options.walks, options.repeat, options.torchrun)
+    if "prediction" in parts:
+        results["prediction"] = prediction(options.predict_rows)
     options.out.parent.mkdir(exist_ok=True)
     options.out.write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 import planetoid as pl
 from planetoid.errors import DataError, ParameterError
-from planetoid.multi_label import METHODS, SetSample, best_threshold, calibrate_sets, indicator
+from planetoid.multi_label import MULTI_LABEL_METHODS, SetSample, best_threshold, calibrate_sets, indicator
 from planetoid.registry import CLASSES
 
 FAST = {
@@ -47,7 +47,7 @@ def truth():
 
 
 class TestContract:
-    @pytest.mark.parametrize("name", METHODS)
+    @pytest.mark.parametrize("name", MULTI_LABEL_METHODS)
     def test_overlapping_groups(self, name, truth, tmp_path):
         """Fits, predicts the members of both groups, saves and loads."""
         model = fit(name, pl.mask_labels(sparse.csr_array(truth), LABELLED))
@@ -77,7 +77,7 @@ class TestContract:
             np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
             assert ((model.predict(X, top=1)[[0, -1]] == [[1, 0], [0, 1]]).all(axis=1)).all()
 
-    @pytest.mark.parametrize("name", METHODS)
+    @pytest.mark.parametrize("name", MULTI_LABEL_METHODS)
     def test_lists_give_names_and_the_same_numbers(self, name, truth):
         names = np.array(["left", "right"])
         y = pl.mask_labels([names[row].tolist() for row in truth], LABELLED)
@@ -86,14 +86,14 @@ class TestContract:
         same = fit(name, pl.mask_labels(truth, LABELLED))
         np.testing.assert_array_equal(model.predict_proba(), same.predict_proba())
 
-    @pytest.mark.parametrize("name", METHODS)
+    @pytest.mark.parametrize("name", MULTI_LABEL_METHODS)
     def test_a_column_without_a_label_stays_and_is_unlikely(self, name, truth):
         padded = np.hstack([truth, np.zeros((20, 1), bool)])
         model = fit(name, pl.mask_labels(padded, LABELLED))
         assert model.predict_proba().shape == (20, 3)
         assert model.predict_proba()[:, 2].max() < 0.35
 
-    @pytest.mark.parametrize("name", sorted(set(CLASSES) - set(METHODS)))
+    @pytest.mark.parametrize("name", sorted(set(CLASSES) - set(MULTI_LABEL_METHODS)))
     def test_other_methods_name_those_that_do(self, name, truth):
         with pytest.raises(DataError, match=f"{name} takes one label per node; for several, use Planetoid, PlanetoidT"):
             fit(name, pl.mask_labels(truth, LABELLED))
@@ -106,8 +106,8 @@ class TestContract:
         assert model.multi_label_
 
     def test_the_list_of_methods_is_that_of_the_classes(self):
-        assert {name for name, info in CLASSES.items() if info.multi_label} == set(METHODS)
-        assert {name for name in CLASSES if getattr(pl, name).multi_label} == set(METHODS)
+        assert {name for name, info in CLASSES.items() if info.multi_label} == set(MULTI_LABEL_METHODS)
+        assert {name for name in CLASSES if getattr(pl, name).multi_label} == set(MULTI_LABEL_METHODS)
 
     def test_a_refit_with_one_label_forgets_the_sets(self, truth):
         model = fit("LabelPropagation", pl.mask_labels(truth, LABELLED))

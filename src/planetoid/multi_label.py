@@ -23,12 +23,20 @@ if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
 
 __all__ = [
-    "METHODS", "SetSample", "best_threshold", "calibrate_sets", "check_supported", "class_logits", "evaluate_sets",
-    "indicator", "to_distributions",
+    "MULTI_LABEL_METHODS", "SetSample", "best_threshold", "calibrate_sets", "check_supported", "class_logits",
+    "evaluate_sets", "indicator", "to_distributions",
 ]  # fmt: skip
 
 # The classes that take several labels per node; known here, below the registry, for the message of all others.
-METHODS = ("Planetoid", "PlanetoidT", "PlanetoidI", "PlanetoidG", "Feat", "LabelPropagation", "GraphEmbedding")
+MULTI_LABEL_METHODS = (
+    "Planetoid",
+    "PlanetoidT",
+    "PlanetoidI",
+    "PlanetoidG",
+    "Feat",
+    "LabelPropagation",
+    "GraphEmbedding",
+)
 
 SMALLEST = 1e-6  # probability, and 1 - probability; beyond, a logit says no more
 DEFAULT_THRESHOLD = 0.5  # of a model whose probabilities promise nothing
@@ -171,4 +179,4 @@ def to_distributions(
 def check_supported(data: Dataset, method: str, *, supported: bool) -> None:
     """Raise ``DataError`` if nodes have several labels and the method takes one."""
     if data.multi_label and not supported:
-        raise DataError(f"{method} takes one label per node", hint=f"for several, use {', '.join(METHODS)}")
+        raise DataError(f"{method} takes one label per node", hint=f"for several, use {', '.join(MULTI_LABEL_METHODS)}")

@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 import planetoid as pl
+from planetoid.engine import filters
+from planetoid.engine.filters import Filter
 from planetoid.errors import ParameterError
-from planetoid.graph import adjacency
-from planetoid.graph.adjacency import Filter, normalized_adjacency
+from planetoid.graph.adjacency import normalized_adjacency
 
 VARIANTS = ("ssgc", "sgc")
 
@@ -64,7 +65,7 @@ def test_two_classes(random_weighted_graph, few_labels):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_rows_by_nodes_and_by_features(kind, n_labelled, variant, monkeypatch, random_weighted_graph):
     """Both ways, in blocks that do not divide the number of columns."""
-    monkeypatch.setattr(adjacency, "BLOCK", 4)
+    monkeypatch.setattr(filters, "BLOCK", 4)
     matrix, X = random_weighted_graph(30, 5), random_features(30, 15, 5)
     nodes = np.random.default_rng(0).permutation(30)[:n_labelled]
     filter_ = Filter(normalized_adjacency(sparse.csr_array(matrix)), variant, 4, 0.3)

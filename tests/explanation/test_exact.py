@@ -9,8 +9,9 @@ from tests.explanation.conftest import fit, fitted
 
 import planetoid as pl
 from planetoid.data.scaling import scale_rows
+from planetoid.engine.filters import Filter
 from planetoid.explanation.contributions import Answer, Contributions, Question, by_occlusion
-from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
+from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.models.context_predictions import PREDICTION_RESTART
 from planetoid.models.context_reasons import PooledPredictions
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 from tests.models.communities import blocks, labelled_of
 
-from planetoid.graph.adjacency import Filter, normalized_adjacency
+from planetoid.engine.filters import Filter
+from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.models.opinions import SECOND_POWER
 from planetoid.models.views import (
     NOISES,

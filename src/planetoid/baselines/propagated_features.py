@@ -18,6 +18,7 @@ from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
+from planetoid.engine.filters import Filter
 from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import (
     LOG_ODDS,
@@ -28,7 +29,7 @@ from planetoid.explanation.contributions import (
     two_class_weights,
 )
 from planetoid.explanation.memory import remember
-from planetoid.graph.adjacency import Filter, normalized_adjacency, symmetric_adjacency
+from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.parameters import ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.softmax_reasons import by_optimality

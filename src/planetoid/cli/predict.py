@@ -46,7 +46,7 @@ BLOCK_ROWS = 2**16
 SHOWN_CLASSES = 6
 
 
-class Block(NamedTuple):
+class PredictedBlock(NamedTuple):
     """Ids and class probabilities of some nodes, and scores of their prediction sets, if they have any."""
 
     ids: pa.Array
@@ -169,7 +169,7 @@ def predict(
     print_message(_summary(table, out), quiet=quiet or not to_file)
 
 
-def _of_fitted(saved: SavedModel, listed: Path | None, *, sets: bool) -> Iterator[Block]:
+def _of_fitted(saved: SavedModel, listed: Path | None, *, sets: bool) -> Iterator[PredictedBlock]:
     """Yield the labels that the model holds, which need neither its class nor torch."""
     import numpy as np
 
@@ -182,17 +182,17 @@ def _of_fitted(saved: SavedModel, listed: Path | None, *, sets: bool) -> Iterato
     for first in range(0, len(rows), BLOCK_ROWS):
         some = rows[first : first + BLOCK_ROWS]
         is_text = ids.kind == "str"
-        yield Block(
+        yield PredictedBlock(
             ids.to_arrow().take(numbers_to_arrow(some)) if is_text else numbers_to_arrow(ids.at(some)),
             saved.probabilities[some],
             None if scores is None else scores[some],
         )
 
 
-def _of_new(saved: SavedModel, new: NewNodes) -> Iterator[Block]:
+def _of_new(saved: SavedModel, new: NewNodes) -> Iterator[PredictedBlock]:
     model = saved.load()
     for table in new.blocks():
-        yield Block(table.ids.to_arrow(), model.predict_proba(table.X))
+        yield PredictedBlock(table.ids.to_arrow(), model.predict_proba(table.X))
 
 
 def _sets(saved: SavedModel, coverage: float, *, fitted: bool) -> SetsOf:

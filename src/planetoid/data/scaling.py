@@ -33,9 +33,7 @@ def scale_rows(X: Rows, norm: str | None, dtype: npt.DTypeLike | None = None) ->
 def _normalized(X: Rows, norm: str) -> Rows:
     """Return what ``sklearn.preprocessing.normalize`` returns, without importing that package, which takes a second."""
     if not isinstance(X, np.ndarray):
-        norms = _sparse_norms(X, norm)
-        entries = X.data / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(X.indptr))
-        return type(X)((entries.astype(X.dtype, copy=False), X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        return _normalized_sparse(X, norm)
     X = X.copy()
     norms = np.abs(X).sum(axis=1) if norm == "l1" else np.sqrt(np.einsum("ij,ij->i", X, X))
     norms[norms < 10 * np.finfo(norms.dtype).eps] = 1.0
@@ -43,8 +41,11 @@ def _normalized(X: Rows, norm: str) -> Rows:
     return X
 
 
-def _sparse_norms(X: sparse.csr_array, norm: str) -> npt.NDArray[np.float64]:
-    """Return the norms of sparse rows, whose entries are added up one after the other in double precision."""
-    entries = (np.abs(X.data) if norm == "l1" else X.data * X.data).astype(np.float64)
-    sums = type(X)((entries, X.indices, X.indptr), shape=X.shape) @ np.ones(X.shape[1])
-    return np.asarray(sums if norm == "l1" else np.sqrt(sums))
+def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
+    """Return sparse rows scaled; the entries of a row are added up one after the other in double precision."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    sums = np.bincount(row, np.abs(X.data) if norm == "l1" else X.data * X.data, minlength=X.shape[0])
+    norms = sums if norm == "l1" else np.sqrt(sums)
+    norms[norms == 0] = 1.0
+    entries = (X.data / norms[row]).astype(X.dtype, copy=False)
+    return type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)

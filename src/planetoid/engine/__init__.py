@@ -8,6 +8,8 @@ Where to find what:
 - Equation 3, the context loss L_u, over tables of embeddings: :mod:`planetoid.engine.skipgram` (the class),
   :mod:`planetoid.engine.steps` (the compiled gradient steps); over the rows of a network:
   :mod:`planetoid.engine.pair_kernels`; on a device: :mod:`planetoid.engine.on_device`
+- contexts as the input of a network: :mod:`planetoid.engine.neighbourhoods` (samples and their mean),
+  :mod:`planetoid.engine.consistency` (training steps); values propagated over a graph: :mod:`planetoid.engine.filters`
 
 Importing this package loads neither numba nor scipy.
 """

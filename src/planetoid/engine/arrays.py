@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 __all__ = [
     "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs",
-    "Row", "Rules", "Sampling", "Schedule", "Signs", "Starts", "Table", "Tables", "Turned",
+    "RateSchedule", "Row", "Rules", "Sampling", "Signs", "Starts", "Table", "Tables", "Turned",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -122,7 +122,7 @@ class Tables(NamedTuple):
     frozen: int
 
 
-class Schedule(NamedTuple):
+class RateSchedule(NamedTuple):
     """Batches ``first`` to ``last`` of ``total``, over which the learning rate changes linearly."""
 
     first: int

@@ -12,6 +12,8 @@ process that compiles them can take another order than those that load them from
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -39,18 +41,43 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
                 raise
             _say_once()
             return njit(**options)(function)
-        save = compiled._cache.save_overload
-
-        def save_if_possible(signature: object, data: object) -> None:
-            try:
-                save(signature, data)
-            except OSError:  # a full disk, or a folder that is no longer writable
-                _say_once()
-
-        compiled._cache.save_overload = save_if_possible
+        _guard(compiled._cache)
         return compiled
 
     return decorate
+
+
+def _guard(cache: Any) -> None:
+    """Let a cache on disk hold code of these sources only, and let no file of it, nor a full disk, end a fit.
+
+    numba compares the file of an entry alone, not those of the functions that are compiled into it; and it reads the
+    index of code that was compiled from other sources, which fails if a class in it is gone.
+    """
+    files, save = cache._cache_file, cache.save_overload
+    load = files._load_index
+    files._source_stamp = _stamp(Path(__file__).parent.parent)
+
+    def load_if_possible() -> dict[object, object]:
+        try:
+            return dict(load())
+        except Exception:  # whatever unpickling raises
+            return {}
+
+    def save_if_possible(signature: object, data: object) -> None:
+        try:
+            save(signature, data)
+        except OSError:  # a full disk, or a folder that is no longer writable
+            _say_once()
+
+    files._load_index, cache.save_overload = load_if_possible, save_if_possible
+
+
+@lru_cache(maxsize=1)
+def _stamp(package: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return the times and sizes of all files that compiled functions are in."""
+    files = [*sorted((package / "engine").glob("*.py")), package / "baselines" / "kernels.py"]
+    found = ((file.name, file.stat()) for file in files)
+    return tuple((name, status.st_mtime_ns, status.st_size) for name, status in found)
 
 
 _said: list[bool] = []

@@ -20,12 +20,12 @@ from scipy import sparse
 from planetoid.engine.arrays import GraphArrays, Integers, Nodes, Row, Table
 from planetoid.engine.compiling import exact
 from planetoid.engine.draws import step
+from planetoid.engine.filters import add_powers, column_blocks
 from planetoid.engine.generator import NEIGHBOURHOODS, bits_at, key_of, unit
 
 __all__ = ["Visits", "Walks", "draw_visits", "expected_contexts", "new_visits"]
 
 ZERO = np.int64(0)
-COLUMNS = 16  # that are propagated at once
 
 
 class Walks(NamedTuple):
@@ -106,7 +106,7 @@ def draw_visits(index: np.int64, nodes: npt.NDArray[np.integer], walks: Walks, v
 
 
 def expected_contexts(
-    adjacency: sparse.csr_array, importance: Row, restart: float, length: int, values: Table
+    adjacency: sparse.csr_array, importance: Row, restart: float, length: int, values: Table, n_threads: int = 1
 ) -> Table:
     """Return for every node the mean of ``values`` over its contexts, each visit weighted, over all walks.
 
@@ -121,18 +121,15 @@ def expected_contexts(
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     steps = sparse.csr_array(sparse.diags_array((1.0 - restart) * inverse) @ adjacency, dtype=np.float32)
     total = np.empty_like(values)
-    weight = _visits_of(steps, importance[:, None], length)
-    for first in range(0, values.shape[1], COLUMNS):
-        block = slice(first, first + COLUMNS)
-        sums = _visits_of(steps, importance[:, None] * values[:, block], length)
+    weight = _visits_of(steps, importance[:, None], length, n_threads)
+    for block in column_blocks(values.shape[1], len(values)):
+        sums = _visits_of(steps, importance[:, None] * values[:, block], length, n_threads)
         total[:, block] = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
     return total
 
 
-def _visits_of(steps: sparse.csr_array, values: Table, length: int) -> Table:
+def _visits_of(steps: sparse.csr_array, values: Table, length: int, n_threads: int) -> Table:
     """Return ``sum_k steps^k @ values`` for k = 0 to ``length``."""
     total = values.copy()
-    for _ in range(length):
-        values = steps @ values
-        total += values
+    add_powers(steps, values, length, total, n_threads=n_threads)
     return total

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Nodes, Pairs, Row, Sampling, Schedule, Table, Tables
+from planetoid.engine.arrays import Nodes, Pairs, RateSchedule, Row, Sampling, Table, Tables
 from planetoid.engine.compiling import fast_entry
 from planetoid.engine.loops import add_row, dot
 from planetoid.engine.pair_lists import one_pair_per_walk
@@ -18,7 +18,7 @@ __all__ = ["train_on_single_pairs"]
 
 @fast_entry
 def train_on_single_pairs(
-    sampling: Sampling, tables: Tables, schedule: Schedule, path: Nodes, pairs: Pairs, steps: Row, gradients: Table
+    sampling: Sampling, tables: Tables, schedule: RateSchedule, path: Nodes, pairs: Pairs, steps: Row, gradients: Table
 ) -> float:
     """Take a step on each batch of ``len(pairs.i)`` pairs; return the sum of all losses.
 

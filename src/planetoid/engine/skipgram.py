@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.engine.arrays import Batch, Pairs, Rules, Schedule, Table, Tables
+from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables
 from planetoid.engine.barrier import run_in_step
 from planetoid.engine.pair_lists import pairs_of_batch
 from planetoid.engine.sampler import ContextSampler, empty_pairs
@@ -201,7 +201,7 @@ class SkipGram(BaseSkipGram[Table]):
             self.sampler.sampling,
             self.rules,
             Tables(self.e, self.w, int(self.frozen)),
-            Schedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
+            RateSchedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
             self.batch,
             losses,
         )
@@ -220,7 +220,7 @@ class SkipGram(BaseSkipGram[Table]):
         loss = train_on_single_pairs(
             self.sampler.sampling,
             Tables(self.e, self.w, int(self.frozen)),
-            Schedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
+            RateSchedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
             np.empty(self.sampler.contexts.q, np.int32),
             empty_pairs(size),
             np.empty(size, np.float32),

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Batch, Integers, Nodes, Row, Rules, Sampling, Schedule, Table, Tables
+from planetoid.engine.arrays import Batch, Integers, Nodes, RateSchedule, Row, Rules, Sampling, Table, Tables
 from planetoid.engine.barrier import barrier
 from planetoid.engine.centre_lists import centres_around, centres_of_negative
 from planetoid.engine.compiling import exact, fast, fast_entry
@@ -37,7 +37,7 @@ TINY, SMALLEST = F32(1e-12), 1e-300
 
 
 @exact
-def rate_at(number: np.int64, schedule: Schedule) -> np.float32:
+def rate_at(number: np.int64, schedule: RateSchedule) -> np.float32:
     """Return the learning rate of a batch."""
     return F32(schedule.first_rate + (schedule.last_rate - schedule.first_rate) * (number / schedule.total))
 
@@ -208,7 +208,7 @@ def update_centres(thread: np.int64, n_threads: np.int64, tables: Tables, batch:
 @fast_entry
 def train(
     thread: int, n_threads: int, arrivals: Integers, sampling: Sampling, rules: Rules, tables: Tables,
-    schedule: Schedule, batch: Batch, losses: Table,
+    schedule: RateSchedule, batch: Batch, losses: Table,
 ) -> None:  # fmt: skip
     """Train on the batches of a schedule; called once in each thread."""
     d, self_pairs = sampling.d, sampling.self_pairs

@@ -20,7 +20,7 @@ from planetoid.utils.sparse_format import check_sparse_format
 
 __all__ = ["convert", "read_matlab"]
 
-KINDS = "fiubU"
+DTYPE_KINDS = "fiubU"
 OWN_MEMORY = 2**32  # bytes of address space that the child may take beside what the file may hold
 FAILED = 3  # exit code of a child that says why
 CHILD = "import sys; from planetoid.io.matlab import convert; sys.exit(convert(*sys.argv[1:]))"
@@ -81,7 +81,7 @@ def convert(source: str, target: str, expansion: str) -> int:
     names: list[str] = []
     arrays: dict[str, Any] = {}
     for name, one in found.items():
-        if name.startswith("__") or not hasattr(one, "dtype") or one.dtype.kind not in KINDS:
+        if name.startswith("__") or not hasattr(one, "dtype") or one.dtype.kind not in DTYPE_KINDS:
             continue
         number = len(names)
         names.append(name)

@@ -18,7 +18,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from planetoid.data.scaling import Rows
-from planetoid.graph.adjacency import Filter, normalized_adjacency
+from planetoid.engine.filters import Filter
+from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.models.opinions import SECOND_POWER, Codes, kappa, sharpened
 from planetoid.models.teacher import Teacher, Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, View
@@ -41,6 +42,7 @@ class Evidence(NamedTuple):
 
     X: Rows | None  # rows of unit length
     adjacency: sparse.csr_array | None  # symmetric
+    n_threads: int = 1
 
     @property
     def n_nodes(self) -> int:
@@ -62,9 +64,9 @@ class Evidence(NamedTuple):
             return FeatureView(self.X, None, labelled, random)
         assert self.adjacency is not None
         if name == "graph":
-            return GraphView(self.adjacency, labelled)
+            return GraphView(self.adjacency, labelled, self.n_threads)
         assert self.X is not None
-        filter_ = Filter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE)
+        filter_ = Filter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE, self.n_threads)
         return FeatureView(self.X, filter_, labelled, random)
 
     def reached(self, labelled: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
@@ -90,7 +92,7 @@ class Evidence(NamedTuple):
                 entries = upper.data[kept], (upper.row[kept], upper.col[kept])
                 half = sparse.csr_array(entries, shape=upper.shape)
                 adjacency = sparse.csr_array(half + half.T)
-            halves.append(Evidence(X, adjacency))
+            halves.append(Evidence(X, adjacency, self.n_threads))
         return halves[0], halves[1]
 
 

@@ -22,7 +22,8 @@ from scipy import sparse
 from scipy.special import expit
 
 from planetoid.data.scaling import Rows
-from planetoid.graph.adjacency import Filter, mean_weight, normalized_adjacency, strengths
+from planetoid.engine.filters import Filter
+from planetoid.graph.adjacency import mean_weight, normalized_adjacency, strengths
 from planetoid.models.views import OWN_SHARE, STEPS
 from planetoid.training.logistic_regression import FOLDS, LogisticRegressions, cross_fitted_logits, fit_logistic
 

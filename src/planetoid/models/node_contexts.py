@@ -28,11 +28,14 @@ class NodeContexts(NamedTuple):
     adjacency: sparse.csr_array  # symmetric
     neighbourhood: Neighbourhood
     restart: float  # with 1, the only context of a node is the node itself
+    n_threads: int = 1
 
     @classmethod
-    def of(cls, adjacency: sparse.csr_array, neighbourhood: Neighbourhood, view: str) -> NodeContexts:
+    def of(
+        cls, adjacency: sparse.csr_array, neighbourhood: Neighbourhood, view: str, n_threads: int = 1
+    ) -> NodeContexts:
         """Return the contexts that a view of a graph looks at."""
-        return cls(adjacency, neighbourhood, 1.0 if view == "features" else float(neighbourhood.restart))
+        return cls(adjacency, neighbourhood, 1.0 if view == "features" else float(neighbourhood.restart), n_threads)
 
     def walks(self, seed: int) -> Walks:
         """Return how contexts are sampled."""
@@ -70,7 +73,9 @@ class NodeContexts(NamedTuple):
         """Return the mean of the rows of each node's contexts, over all walks."""
         from planetoid.engine.neighbourhoods import expected_contexts
 
-        return expected_contexts(self.adjacency, self.importance(counted), self.restart, self.length, values)
+        return expected_contexts(
+            self.adjacency, self.importance(counted), self.restart, self.length, values, self.n_threads
+        )
 
     def shares(self, row: int, counted: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
         """Return the share of every node in the contexts of one node: its row of the matrix of :meth:`mean`.

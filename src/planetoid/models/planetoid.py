@@ -224,7 +224,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
         else:
             x = sparse.csr_array(X)
-        contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_)
+        contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs))
         network = self._train(data, x, contexts, teacher)
         probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         weight = teacher.network_weight
@@ -278,14 +278,15 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
 
     def _ask(self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array) -> Teacher:
         """Ask what features, neighbourhoods and the graph say on their own."""
-        evidence = Evidence(X, adjacency if adjacency.nnz else None)
+        evidence = Evidence(X, adjacency if adjacency.nnz else None, resolve_n_jobs(self.n_jobs))
         names: tuple[str, ...] = VIEWS if self.view == "auto" else (self.view,)
         if self.view == "auto" and data.graph.n_edges == 0:  # a graph made from features says nothing beyond them
             names = ("features", "neighbourhood")
         if not set(names) & set(evidence.views()):
             self._refuse_view(X)
         some = self._some_labelled(data)
-        return ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
+        teacher = ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
+        return teacher._replace(share_of_labels=len(some) / len(data.labelled))
 
     def _some_labelled(self, data: Dataset) -> npt.NDArray[np.int64]:
         return some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))

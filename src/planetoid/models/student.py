@@ -9,6 +9,7 @@ mean, where there are several).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ def distil(
 
 def class_probabilities(layers: Layers, X: Rows) -> npt.NDArray[np.float32]:
     """Return the class probabilities that a network on features gives to rows."""
-    hidden = np.maximum(sparse.csr_array(X) @ layers.W1 + layers.b1, 0)
+    hidden = np.maximum(_as_sparse(X) @ layers.W1 + layers.b1, 0)
     return np.asarray(softmax(hidden @ layers.W2 + layers.b2, axis=1), dtype=np.float32)
 
 
@@ -106,6 +107,7 @@ class Student(NamedTuple):
 
     def predict(self, X: Rows) -> npt.NDArray[np.float32]:
         """Return class probabilities of rows."""
+        X = _as_sparse(X)
         found = class_probabilities(self.layers, X)
         same, at = self.known_rows(X)
         found[same] = self.known[at]
@@ -129,7 +131,7 @@ class Student(NamedTuple):
 
     def known_rows(self, X: Rows) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
         """Return which rows equal a fitted one, and the numbers of these among the known rows."""
-        rows = sparse.csr_array(X)
+        rows = _as_sparse(X)
         if len(self.keys) == 0:
             return np.zeros(rows.shape[0], bool), np.empty(0, np.int64)
         keys = _keys(rows)
@@ -138,8 +140,16 @@ class Student(NamedTuple):
         return same, at[same]
 
 
+def _as_sparse(X: Rows) -> sparse.csr_array:
+    return X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)
+
+
 def _keys(rows: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Return a number for each row: the same for equal rows, and for others with a probability of about 1e-15."""
     rows.sort_indices()
-    weights = np.random.default_rng(0).random(rows.shape[1]) + 0.5
-    return np.asarray(sparse.csr_array(rows, dtype=np.float64) @ weights)
+    return np.asarray(rows @ _column_keys(rows.shape[1]))
+
+
+@lru_cache(maxsize=1)
+def _column_keys(n_columns: int) -> npt.NDArray[np.float64]:
+    return np.random.default_rng(0).random(n_columns) + 0.5

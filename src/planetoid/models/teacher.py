@@ -41,6 +41,7 @@ class Teacher(NamedTuple):
     second_opinions: npt.NDArray[np.float32]  # log-probabilities by the other views, weighted by their reliability
     verdicts: dict[str, Verdict]
     network_share: float | None = None  # weight of the network beside the teacher, if it is known
+    share_of_labels: float = 1.0  # that the views learned from: so much their opinions count beside the network
 
     def with_embedding(self, x: sparse.csr_array, labelled: npt.NDArray[np.int64], codes: Codes, seed: int) -> Teacher:
         """Let a regression on an embedding teach too, as far as it labels left-out nodes as well as the teacher."""
@@ -92,10 +93,11 @@ class Teacher(NamedTuple):
             weight = 2 * (1 - self.network_share)
         else:
             weight = TEACHER_WEIGHT + TEACHER_LABELS / n_labels if fits else TEACHER_KNOWS_BETTER
+            weight *= self.share_of_labels
         rounded: np.float32 = np.float32(weight)
         return rounded
 
     def opinions(self, weight: np.float32) -> npt.NDArray[np.float32]:
         """Return what the teacher, with its weight, and the other views add to the log-probabilities of the network."""
         opinion = weight * np.log(np.maximum(self.probabilities, SMALLEST))
-        return np.asarray(opinion + self.second_opinions, dtype=np.float32)
+        return np.asarray(opinion + np.float32(self.share_of_labels) * self.second_opinions, dtype=np.float32)

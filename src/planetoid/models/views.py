@@ -24,8 +24,9 @@ from scipy import sparse
 from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
+from planetoid.engine.filters import Filter, add_powers, column_blocks
 from planetoid.errors import PlanetoidWarning
-from planetoid.graph.adjacency import Filter, blocks, normalized_adjacency
+from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, geometric_mean, second_labels, sharpened
 
 __all__ = ["OWN_SHARE", "STEPS", "VIEWS", "FeatureView", "GraphView", "Regression", "View"]
@@ -145,7 +146,7 @@ class FeatureView(View):
     def _lengths(self, random: np.random.Generator) -> npt.NDArray[np.float64]:
         """Estimate the lengths of the centred rows by random projections."""
         squares = np.zeros(self.X.shape[0])
-        for block in blocks(PROJECTIONS, self.X.shape[0]):
+        for block in column_blocks(PROJECTIONS, self.X.shape[0]):
             signs = random.integers(0, 2, (len(self.mean), block.stop - block.start)).astype(np.float32) * 2 - 1
             squares += (self._apply(signs) ** 2).sum(axis=1)
         return np.asarray(np.sqrt(squares / PROJECTIONS))
@@ -176,30 +177,28 @@ class FeatureView(View):
 class GraphView(View):
     """The kernel of label spreading, ``sum_k (1 - a)^k A_hat^k``, centred: how often walks between nodes meet."""
 
-    def __init__(self, adjacency: sparse.csr_array, labelled: npt.NDArray[np.int64]) -> None:
-        self.adjacency, self.labelled = adjacency, labelled
+    def __init__(self, adjacency: sparse.csr_array, labelled: npt.NDArray[np.int64], n_threads: int = 1) -> None:
+        self.adjacency, self.labelled, self.n_threads = adjacency, labelled, n_threads
         self.steps = normalized_adjacency(adjacency)
         n = adjacency.shape[0]
-        self.mean = self._spread(np.full((n, 1), 1.0 / n, np.float32))[:, 0]
+        self.mean = self._spread(np.full((n, 1), 1.0 / n, np.float32))[:, 0].astype(np.float64)
         self.gram = np.empty((len(labelled), len(labelled)))
-        for block in blocks(len(labelled), n):
+        for block in column_blocks(len(labelled), n):
             indicator = np.zeros((n, block.stop - block.start), np.float32)
             indicator[labelled[block], np.arange(indicator.shape[1])] = 1.0
             self.gram[:, block] = self._spread(indicator)[labelled]
         of_labelled = self.mean[labelled]
         self.gram += self.mean.mean() - of_labelled[:, None] - of_labelled[None]
 
-    def _spread(self, values: Matrix) -> npt.NDArray[np.float64]:
-        total, power = values.astype(np.float32), values
-        for _ in range(SPREAD_STEPS):
-            power = np.float32(1 - SPREAD_RESTART) * (self.steps @ power)
-            total = total + power
-        return np.asarray(total, dtype=np.float64)
+    def _spread(self, values: Matrix) -> Matrix:
+        total: Matrix = values.copy()
+        add_powers(self.steps, values, SPREAD_STEPS, total, scale=1 - SPREAD_RESTART, n_threads=self.n_threads)
+        return total
 
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         placed = np.zeros((len(self.mean), dual.shape[1]), np.float32)
         placed[self.labelled] = dual
-        spread = self._spread(placed)
+        spread = self._spread(placed).astype(np.float64)
         total = dual.sum(axis=0)
         return np.asarray(spread - spread.mean(axis=0) - np.outer(self.mean, total) + self.mean.mean() * total)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Preparation"]
 
-KINDS: dict[str, type[Block]] = {
+COLUMN_KINDS: dict[str, type[Block]] = {
     block.kind: block for block in (Numbers, Counts, Booleans, Categories, Dates, Embedding, Text, Tokens)
 }
 TOGETHER = ("number", "count")  # kinds of which one block takes all columns
@@ -69,7 +69,7 @@ class Preparation:
         unused = {name: guess.written for name, guess in guesses.items() if guess.kind == "none"}
         written = {name: guess.written for name, guess in guesses.items()}
         fitted = [
-            KINDS[kind].fit_transform({name: columns[name] for name in names}, written)
+            COLUMN_KINDS[kind].fit_transform({name: columns[name] for name in names}, written)
             for kind, names in _groups(guesses)
         ]
         if not fitted:
@@ -126,7 +126,7 @@ class Preparation:
         blocks = []
         for entry in document["blocks"]:
             values = {name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()}
-            kind = KINDS[str(values.pop("kind"))]
+            kind = COLUMN_KINDS[str(values.pop("kind"))]
             blocks.append(kind(**values))
         return cls(tuple(blocks), tuple(document["weights"]), dict(document["left_out"]))
 

@@ -31,7 +31,8 @@ __all__ = [
     "with_first_class",
 ]
 
-MOST_LEFT_OUT = 1_000  # labelled rows; their products are a dense matrix
+MOST_LEFT_OUT, FEWEST_PER_CLASS = 1_000, 5  # labelled rows; their products are a dense matrix
+MOST_ENTRIES = 50_000_000  # of them, propagated, in all columns
 SMALLEST_DECREASE = 64 * np.finfo(np.float64).eps  # of the objective, relative to it, at which the solver stops
 MOST_LINE_SEARCH_STEPS = 50
 
@@ -163,8 +164,9 @@ def left_out_scores(
 
 
 def labels_to_leave_out(data: Dataset) -> npt.NDArray[np.int64]:
-    """Return labelled nodes, some of each class if there are many."""
-    return some_of_each_class(data.y, data.labelled, MOST_LEFT_OUT)
+    """Return labelled nodes, some of each class if there are many, or very many features."""
+    affordable = max(FEWEST_PER_CLASS * data.n_classes, MOST_ENTRIES // max(1, data.n_features))
+    return some_of_each_class(data.y, data.labelled, min(MOST_LEFT_OUT, affordable))
 
 
 def products(rows: Rows) -> Matrix:
