@@ -93,7 +93,7 @@ def _has_shared_features(data: Dataset) -> bool:
     X = data.X
     if X is None or isinstance(X, np.ndarray) or not X.nnz or X.data.min() < 0:
         return False
-    return len(labels_to_leave_out(data)) * max(X.shape) <= MOST_ENTRIES
+    return bool(len(labels_to_leave_out(data)) * max(X.shape) <= MOST_ENTRIES)
 
 
 def _by_shared_features(data: Dataset) -> Reference:
