@@ -152,6 +152,19 @@ def test_propagated_labels_do_not_know_hidden_labels(citation):
     assert not propagated_labels(data, lone).any()
 
 
+def test_folds_are_propagated_together_or_one_by_one(citation, monkeypatch):
+    data, split = citation
+    few = replace(data, X=None, y=pl.mask_labels(data.y, split.train))
+    said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
+    found = []
+    for entries in (1, 3 * said.size, 100 * said.size):
+        monkeypatch.setattr("planetoid.baselines.reference.MOST_AT_ONCE", entries)
+        found.append(reference_sample(few, said).reference)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.hidden, found[0].hidden)
+        np.testing.assert_array_equal(other.probabilities, found[0].probabilities)
+
+
 def test_labels_of_other_nodes_are_not_used(citation):
     """The sample of a method depends on the training labels alone."""
     data, split = citation

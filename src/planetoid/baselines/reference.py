@@ -39,6 +39,7 @@ SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
 MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
 FOLDS = 8
+MOST_AT_ONCE = 5_000_000  # entries of a matrix of labels, without several of the folds side by side
 # That two methods agree makes either more likely to be right, which the simple one does not know.
 AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
 SHARE_BY_FEATURES, SHARE_BY_LABELS = 0.6, 0.8  # of the simple method in the scores of prediction sets
@@ -131,11 +132,14 @@ def _by_labels(data: Dataset) -> Reference:
     rows, folds = data.labelled, fold_numbers(data)
     labels = data.one_hot()
     hidden = np.empty((len(rows), data.n_classes))
-    for fold in range(FOLDS):
-        inside = folds == fold
-        visible = labels.copy()
-        visible[rows[inside]] = 0.0
-        hidden[inside] = propagated_labels(data, visible)[rows[inside]]
+    at_once = max(1, MOST_AT_ONCE // labels.size)
+    for first in range(0, FOLDS, at_once):  # the labels without one fold are columns of one matrix
+        some = range(first, min(first + at_once, FOLDS))
+        visible = np.tile(labels[:, None], (1, len(some), 1))
+        inside = np.flatnonzero(np.isin(folds, some))
+        visible[rows[inside], folds[inside] - first] = 0.0
+        found = propagated_labels(data, visible.reshape(data.n_nodes, -1)).reshape(visible.shape)
+        hidden[inside] = found[rows[inside], folds[inside] - first]
     shares, reached = _shares(hidden)
     everywhere, known = _shares(propagated_labels(data, labels))
     prior = predicted_prior(everywhere)
