@@ -2,6 +2,7 @@
 
     python benchmarks/bench_cluster.py [--nodes 1000000] [--walks 200000] [--repeat 3] [--predict-rows 10000000]
         [--torchrun .venv-torchrec/bin/torchrun] [--only training,prediction]
+    python benchmarks/bench_cluster.py --accuracy cora [--seeds 3]
 
 All processes have one thread and talk over the loopback interface. Every configuration runs in fresh processes, and the
 configurations take turns; the figures are medians. A *pair* is a positive pair with its negatives, as in
@@ -9,6 +10,10 @@ configurations take turns; the figures are medians. A *pair* is a positive pair 
 graph and 0.5 GB; two processes train at least 5 times as many pairs per second as TorchRec with tables sharded by rows
 (``peer_torchrec.py``), which is given pairs of neighbours and five random nodes each. Results:
 ``benchmarks/results/cluster.json``.
+
+``--accuracy`` fits ``planetoid`` and ``planetoid-i`` on the public split of a data set: without ``--processes``, with
+one process, and twice with two, in fresh processes each time. Bounds: two processes are within 0.3 points of one, and
+give the same bits in both runs. Results: ``benchmarks/results/cluster_accuracy.json``.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "cluster.json"
+RESULTS = Path(__file__).parent / "results"
 DIMENSION = 128
 SIZES = (1_000, 50_000, 500_000, 2_000_000)
 PEER_BATCHES, PEER_PAIRS = 40, 20_000
@@ -96,11 +101,15 @@ def _resident() -> int:
 
 
 def run(folder: Path, walks: int, processes: int, engine: str) -> list[dict[str, Any]]:
-    """Run the worker in so many processes; return the answer of each."""
+    """Train in so many processes; return the answer of each."""
+    return launched(folder, processes, "--walks", str(walks), "--engine", engine)
+
+
+def launched(folder: Path, processes: int, *options: str) -> list[dict[str, Any]]:
+    """Run a worker in so many processes; return the answer of each."""
     from planetoid.distributed.launch import launch
 
-    command = [sys.executable, __file__, "--worker", str(folder), "--walks", str(walks), "--engine", engine]
-    assert launch(command, processes) == 0
+    assert launch([sys.executable, __file__, "--worker", str(folder), *options], processes) == 0
     answers = []
     for rank in range(processes):
         file = folder / f"answer-{rank}.json"
@@ -175,6 +184,44 @@ def training(nodes: int, walks: int, repeat: int, torchrun: str | None) -> dict[
     }
 
 
+def fits(method: str, dataset: str, seeds: int) -> dict[str, Any]:
+    """Fit a method with several seeds on a public split; return accuracies on its test nodes, and digests."""
+    import planetoid as pl
+    from planetoid import distributed
+
+    data = pl.datasets.load(dataset)
+    split = data.split("public")
+
+    def fit(seed: int) -> dict[str, Any]:
+        model = pl.METHODS[method](random_state=seed)
+        model.fit(data.X, pl.mask_labels(data.y, split.train), graph=data.graph)
+        return {
+            "accuracy": float((model.predict()[split.test] == data.y[split.test]).mean()),
+            "digest": hashlib.sha256(np.ascontiguousarray(model.label_distributions_)).hexdigest(),
+        }
+
+    with distributed.join() as group:
+        found: dict[str, Any] = {"together": [fit(seed) for seed in range(seeds)]}
+    return found if group.size > 1 else found | {"alone": [fit(seed) for seed in range(seeds)]}
+
+
+def accuracy(dataset: str, seeds: int) -> dict[str, Any]:
+    """Compare two processes with one, and with the engine of one process."""
+    found: dict[str, Any] = {"dataset": dataset, "seeds": seeds, "methods": {}}
+    with tempfile.TemporaryDirectory() as name:
+        for method in ("planetoid", "planetoid-i"):
+            options = ("--fit", method, "--dataset", dataset, "--seeds", str(seeds))
+            (one,), two, again = (launched(Path(name), processes, *options) for processes in (1, 2, 2))
+            cases = {"without --processes": one["alone"], "1": one["together"], "2": two[0]["together"]}
+            digests = [[fit["digest"] for fit in part["together"]] for part in (*two, *again)]
+            found["methods"][method] = {
+                "accuracies": {case: [fit["accuracy"] for fit in some] for case, some in cases.items()},
+                "same_bits_from_run_to_run": all(own == digests[0] for own in digests),
+                "same_bits_as": [case for case, some in cases.items() if [fit["digest"] for fit in some] == digests[0]],
+            }
+    return found
+
+
 def prediction(rows: int, parts: int = 40) -> dict[str, Any]:
     """Label rows of 100 features on two Dask workers, one of which is killed half way."""
     import pandas as pd
@@ -229,23 +276,33 @@ def main() -> None:
     parser.add_argument("--predict-rows", type=int, default=10_000_000)
     parser.add_argument("--torchrun", help="of an environment with TorchRec, to compare with it")
     parser.add_argument("--only", default="training,prediction")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--accuracy", metavar="DATASET")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--fit", help=argparse.SUPPRESS)
+    parser.add_argument("--dataset", help=argparse.SUPPRESS)
     parser.add_argument("--engine", default="columns", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
-        answer = worker(options.worker, options.walks, options.engine)
+        if options.fit is not None:
+            answer = fits(options.fit, options.dataset, options.seeds)
+        else:
+            answer = worker(options.worker, options.walks, options.engine)
         (options.worker / f"answer-{os.environ['RANK']}.json").write_text(json.dumps(answer))
         return
-    results = json.loads(options.out.read_text()) if options.out.exists() else {}
+    out = options.out or RESULTS / ("cluster.json" if options.accuracy is None else "cluster_accuracy.json")
+    results = json.loads(out.read_text()) if out.exists() else {}
     results["machine"] = {"python": platform.python_version(), "cores": os.cpu_count(), "load": os.getloadavg()[0]}
-    parts = options.only.split(",")
+    parts = options.only.split(",") if options.accuracy is None else ()
+    if options.accuracy is not None:
+        results |= accuracy(options.accuracy, options.seeds)
     if "training" in parts:
         results["training"] = training(options.nodes, options.walks, options.repeat, options.torchrun)
     if "prediction" in parts:
         results["prediction"] = prediction(options.predict_rows)
-    options.out.parent.mkdir(exist_ok=True)
-    options.out.write_text(json.dumps(results, indent=1) + "\n")
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 
 

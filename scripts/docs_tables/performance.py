@@ -46,6 +46,22 @@ def cluster() -> str:
     return as_table(["measured", "result"], rows)
 
 
+def cluster_accuracy() -> str:
+    """Accuracy of two processes beside that of one."""
+    found = read_json(RESULTS / "cluster_accuracy.json")
+    rows = []
+    for method, entry in found["methods"].items():
+        accuracies = entry["accuracies"]
+        cells = [f"{100 * sum(some) / len(some):.1f}" for some in accuracies.values()]
+        same = [
+            case if case.startswith("without") else f"{case} process" for case in entry["same_bits_as"] if case != "2"
+        ]
+        repeated = "yes" if entry["same_bits_from_run_to_run"] else "no"
+        rows.append([f"`{method}`", *cells, repeated, ", ".join(same)])
+    heads = ["mean accuracy in %", "without `--processes`", "1 process", "2 processes", "same bits in both runs of 2"]
+    return as_table([*heads, "same bits as those of 2"], rows)
+
+
 def propagation() -> str:
     """Time and memory of the label-propagation family on millions of nodes."""
     rows = [
@@ -102,4 +118,4 @@ def wide_tables() -> str:
     return as_table(["rows and columns", "pyarrow and CSR", "`--features` (ratio)", "`--nodes` (ratio)"], rows)
 
 
-TABLES: Tables = by_name(skipgram, cluster, propagation, onnx_export, reports, wide_tables)
+TABLES: Tables = by_name(skipgram, cluster, cluster_accuracy, propagation, onnx_export, reports, wide_tables)

@@ -34,7 +34,7 @@ class ThreadExchange:
         return lambda: np.copyto(values, total)
 
     def gather(self, part, widths):
-        parts = self._meeting.swap(self.rank, part)
+        parts = self._meeting.swap(self.rank, part.copy())
         assert [one.shape[1] for one in parts] == widths
         return np.concatenate(parts, axis=1)
 

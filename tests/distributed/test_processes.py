@@ -30,17 +30,27 @@ def files(tmp_path_factory):
     edges = [f"{i},{(i + step) % N}" for step in (1, 2, 7) for i in nodes]
     (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
     (folder / "labels.csv").write_text("id,label\n" + "\n".join(f"{i},{'ab'[i // 60]}" for i in range(0, N, 10)) + "\n")
+    rows = [f"{i},{1 + i % 7},{i // 60},{i * i % 11}" for i in nodes]
+    (folder / "features.csv").write_text("id,u,v,w\n" + "\n".join(rows) + "\n")
     return folder
 
 
+def paths(files, method):
+    """Return the files that a method reads, by their roles."""
+    roles = ["edges", "labels"] + ["features"] * (pl.METHODS[method].uses_features != "never")
+    return {role: files / f"{role}.csv" for role in roles}
+
+
 def arguments(files, method, *more):
-    common = ["fit", "--edges", files / "edges.csv", "--labels", files / "labels.csv", "--method", method]
+    common = ["fit", "--method", method]
+    for role, path in paths(files, method).items():
+        common += [f"--{role}", path]
     return [str(one) for one in (*common, "--set", "dimension=48", *more)]
 
 
 def reference(files, method, **parameters):
     """Return what one process gives, without starting any."""
-    data = pl.read_dataset(edges=files / "edges.csv", labels=files / "labels.csv")
+    data = pl.read_dataset(**paths(files, method))
     with distributed.join():
         return pl.METHODS[method](dimension=48).set_params(**parameters).fit(data)
 
@@ -88,11 +98,20 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="ch
 
 
 @needs_proc
-def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(files, tmp_path):
+@pytest.mark.parametrize(
+    ("method", "parameters", "done"),
+    [
+        ("graphemb", {"pretrain": 40}, "pretrained"),
+        ("planetoid-i", {"training.pretrain": 40, "training.steps": 10}, "pretrained"),
+        ("planetoid", {"training.steps": 150}, "step"),
+    ],
+)
+def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(method, parameters, done, files, tmp_path):
     checkpoint = tmp_path / "checkpoint"
+    settings = [part for name, value in parameters.items() for part in ("--set", f"{name}={value}")]
     command = [
         *PLANETOID,
-        *arguments(files, "graphemb", "--set", "pretrain=40", "--processes", "2", "--quiet"),
+        *arguments(files, method, *settings, "--processes", "2", "--quiet"),
         *("--checkpoint", str(checkpoint), "--checkpoint-every", "0", "--out", str(tmp_path / "m")),
     ]
     code, messages, seconds = kill_one(command, checkpoint, lambda found: found is not None, 0.0, rank=1)
@@ -102,11 +121,11 @@ def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(files, tm
         "error: process 1 of 2 was ended by SIGKILL, and 1 other with it; "
         "with --checkpoint FOLDER the same command goes on where it was"
     ]
-    before = progress(checkpoint)["pretrained"]
-    assert before > 0
+    assert progress(checkpoint)[done] > 0
     ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert_same(tmp_path / "m", reference(files, "graphemb", pretrain=40))
+    changed = {name.replace(".", "__"): value for name, value in parameters.items()}
+    assert_same(tmp_path / "m", reference(files, method, **changed))
 
 
 @needs_proc
@@ -159,12 +178,13 @@ def under_torchrun(arguments, *options):
 
 
 @needs_namespace
-def test_torchrun_gives_the_same_bits(files, tmp_path):
-    own = arguments(files, "planetoid-g", "--set", "training.steps=10", "--out", tmp_path / "m", "--quiet")
+@pytest.mark.parametrize("method", ["planetoid-g", "planetoid-i", "planetoid"])
+def test_torchrun_gives_the_same_bits(method, files, tmp_path):
+    own = arguments(files, method, "--set", "training.steps=10", "--out", tmp_path / "m", "--quiet")
     ended = subprocess.run(under_torchrun(own), capture_output=True, text=True, timeout=LIMIT, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.count("planetoid-g: 2 classes") == 1  # one process speaks
-    assert_same(tmp_path / "m", reference(files, "planetoid-g", training__steps=10))
+    assert ended.stdout.count(f"{method}: 2 classes") == 1  # one process speaks
+    assert_same(tmp_path / "m", reference(files, method, training__steps=10))
 
 
 @needs_proc
@@ -222,7 +242,7 @@ def test_no_process_outlives_the_first_to_be_killed(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--method", "feat"], "several processes can fit planetoid-t, planetoid-g, lp, "),
+        (["--method", "feat"], "several processes can fit planetoid, planetoid-t, planetoid-i, planetoid-g, lp, "),
         (["--edges", "-"], "several processes cannot all read standard input"),
         (["--method", "auto"], ", not auto; choose one of them with --method"),
     ],

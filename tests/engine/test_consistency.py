@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from tests.distributed.in_threads import run_together
 
 from planetoid.engine.arrays import GraphArrays
 from planetoid.engine.consistency import Examples, FeatureArrays
@@ -131,6 +132,23 @@ def test_the_result_does_not_depend_on_the_number_of_threads():
     for other in losses[1:]:
         for one, two in zip(losses[0].layers, other.layers, strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes():
+    plan = PLAN.replace(dropout=0.5, feature_dropout=0.3, alignment=1.0, teaching=5)
+
+    def trained(exchange=None):
+        loss = new_loss(plan, units=37, n_threads=2)
+        values = [loss.step(step) for step in range(10)]
+        return values, loss.whole_layers(), loss.layers.W1.shape[1]
+
+    values, layers, _ = trained()
+    for size, widths in ((1, [37]), (2, [16, 21]), (3, [8, 16, 13]), (5, [8, 8, 8, 8, 5])):
+        for rank, (own_values, own_layers, width) in enumerate(run_together(size, trained)):
+            assert own_values == values
+            assert width == widths[rank]
+            for one, two in zip(layers, own_layers, strict=True):
+                np.testing.assert_array_equal(one, two)
 
 
 def test_dropout_drops_its_share_and_keeps_the_mean():

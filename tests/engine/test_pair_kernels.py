@@ -4,16 +4,27 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from planetoid.engine.pair_kernels import adam_on_rows, add_transposed_product, loss_of_pairs
+from planetoid.engine.pair_kernels import (
+    adam_on_rows,
+    add_transposed_product,
+    loss_of_pairs,
+    loss_of_scored_pairs,
+    score_pairs,
+)
 
 
-@pytest.mark.parametrize(("kind", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
-def test_loss_of_pairs_is_equation_3(kind, tolerance):
+def some_pairs(kind):
+    """Return e and w, the rows of both that are pairs, their signs and their shares."""
     rng = np.random.default_rng(0)
     e, w = (rng.standard_normal((n, 24)).astype(kind) for n in (30, 40))
     row, c = rng.integers(0, 30, 500), rng.integers(0, 40, 500)
     gamma = np.where(rng.random(500) < 0.3, 1, -1).astype(np.int8)
-    share = rng.random(500).astype(np.float32)
+    return e, w, row, c, gamma, rng.random(500).astype(np.float32)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+def test_loss_of_pairs_is_equation_3(kind, tolerance):
+    e, w, row, c, gamma, share = some_pairs(kind)
     contexts, slot = np.unique(c, return_inverse=True)
     gradient_e, gradient_w = np.zeros_like(e), np.zeros((len(contexts), 24), kind)
     loss = loss_of_pairs(e, row, w, c, slot, gamma, share, gradient_e, gradient_w)
@@ -25,6 +36,25 @@ def test_loss_of_pairs_is_equation_3(kind, tolerance):
     np.add.at(expected_w, c, slope * e[row])
     np.testing.assert_allclose(gradient_e, expected_e, atol=10 * tolerance)
     np.testing.assert_allclose(gradient_w, expected_w[contexts], atol=10 * tolerance)
+
+
+def test_the_columns_of_a_pair_add_up_to_its_loss_and_its_gradients():
+    e, w, row, c, gamma, share = some_pairs(np.float32)
+    contexts, slot = np.unique(c, return_inverse=True)
+    expected = np.zeros_like(e), np.zeros((len(contexts), 24), np.float32)
+    loss = loss_of_pairs(e, row, w, c, slot, gamma, share, *expected)
+    parts = [[np.ascontiguousarray(table[:, columns]) for table in (e, w)] for columns in (slice(0, 7), slice(7, 24))]
+    scores = np.zeros((2, 500), np.int32)
+    for (own_e, own_w), own_scores in zip(parts, scores, strict=True):
+        score_pairs(own_e, row, own_w, c, np.empty_like(own_e), own_scores)
+    total = scores.sum(axis=0, dtype=np.int32)
+    found = []
+    for own_e, own_w in parts:
+        gradients = np.zeros_like(own_e), np.zeros((len(contexts), own_e.shape[1]), np.float32)
+        assert loss_of_scored_pairs(total, own_e, row, own_w, c, slot, gamma, share, *gradients) == pytest.approx(loss)
+        found.append(gradients)
+    for own, whole in zip(zip(*found, strict=True), expected, strict=True):
+        np.testing.assert_allclose(np.concatenate(own, axis=1), whole, atol=2e-4)
 
 
 def test_adam_moves_the_rows_of_its_gradient_and_no_other():

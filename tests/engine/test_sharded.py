@@ -8,7 +8,7 @@ from tests.engine.test_skipgram import labels_of, random_graph, random_tables
 from planetoid.engine import Contexts, ContextSampler, SkipGram
 from planetoid.engine.sharded import ShardedSkipGram
 from planetoid.engine.sharded_steps import draw_batch
-from planetoid.engine.shards import ColumnShard, OneProcess
+from planetoid.engine.shards import ColumnShard, OneProcess, by_columns
 from planetoid.engine.skipgram import new_tables
 from planetoid.errors import ParameterError
 
@@ -101,6 +101,40 @@ def test_columns_come_in_blocks_of_16():
     assert run_together(3, columns) == [slice(0, 32), slice(32, 64), slice(64, 100)]
     with pytest.raises(ParameterError, match=r"4 processes divide at least 49 columns .*, but dimension is 48"):
         run_together(4, lambda exchange: ColumnShard(48, exchange))
+
+
+def test_processes_put_their_columns_together():
+    table = np.random.default_rng(0).standard_normal((70_000, 40)).astype(np.float32)
+    table[3] = -0.0
+
+    def work(exchange):
+        shard, mine = ColumnShard(40, exchange, block=8), np.zeros_like(table)
+        mine[:, shard.columns] = own = table[:, shard.columns]
+        shard.complete(mine)
+        return mine, shard.gathered(own)
+
+    for both in run_together(3, work):
+        for found in both:
+            np.testing.assert_array_equal(found.view(np.int32), table.view(np.int32))
+
+
+def test_columns_that_do_not_depend_on_each_other_are_divided():
+    values = np.arange(50, dtype=np.float32).reshape(5, 10)
+
+    def work(exchange):
+        widths = []
+
+        def squares(some):
+            widths.append(some.shape[1])
+            return some[1:] ** 2
+
+        narrow = by_columns(squares, values[:, :2])
+        return by_columns(squares, values), narrow, widths
+
+    for rank, (whole, narrow, widths) in enumerate(run_together(3, work)):
+        np.testing.assert_array_equal(whole, values[1:] ** 2)
+        np.testing.assert_array_equal(narrow, values[1:, :2] ** 2)
+        assert widths == [2, (3, 3, 4)[rank]]  # two columns are too few for three processes
 
 
 def test_new_tables_have_the_columns_of_the_whole_ones():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from planetoid.calibration import Sample, graph_uniform
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import scale_rows
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.sampler import ContextSampler
@@ -158,30 +158,29 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         rows = data.labelled
         known = e[rows] if shard is None else shard.rows(e, rows)
         self._labelled_rows = scale_rows(known, "l2")
-        if data.Y is not None:
-            return self._fit_sets(data, data.Y, e, shard)
-        self._softmax = fit_softmax(self._labelled_rows, data.y[rows], data.n_classes, self._inverse_penalty(data))
-        self.coef_, self.intercept_ = self._softmax.coef, self._softmax.intercept
+        predict = self._fit_softmax(data) if data.Y is None else self._fit_sets(data, data.Y)
         if shard is None:
             self.embedding_ = e
-            probabilities = self._softmax.probabilities(scale_rows(e, "l2"))
+            probabilities = predict(scale_rows(e, "l2"))
         else:
             self.embedding_ = shard.whole(e)
             parts = (scale_rows(shard.rows(e, some), "l2") for some in shard.row_blocks(len(e)))
-            probabilities = np.concatenate([self._softmax.probabilities(part) for part in parts])
+            probabilities = np.concatenate([predict(part) for part in parts])
         probabilities[~data.graph.connected()] = 0.0  # an embedding that was never trained says nothing
         return probabilities
 
-    def _fit_sets(
-        self, data: Dataset, Y: sparse.csr_array, e: npt.NDArray[np.float32], shard: ColumnShard | None
-    ) -> Probabilities:
-        """Fit a logistic regression per class, for several labels per node."""
-        self._logistic = fit_logistic(self._labelled_rows, Y[data.labelled], self._inverse_penalty(data))
-        self.coef_, self.intercept_ = self._logistic.coef.T, self._logistic.intercept
-        self.embedding_ = e if shard is None else shard.whole(e)
-        probabilities = np.asarray(expit(self._logistic.logits(scale_rows(self.embedding_, "l2"))))
-        probabilities[~data.graph.connected()] = 0.0
-        return probabilities
+    def _fit_softmax(self, data: Dataset) -> Callable[[Rows], Probabilities]:
+        """Fit a softmax regression; return what predicts by it."""
+        codes = data.y[data.labelled]
+        self._softmax = fit_softmax(self._labelled_rows, codes, data.n_classes, self._inverse_penalty(data))
+        self.coef_, self.intercept_ = self._softmax.coef, self._softmax.intercept
+        return self._softmax.probabilities
+
+    def _fit_sets(self, data: Dataset, Y: sparse.csr_array) -> Callable[[Rows], Probabilities]:
+        """Fit a logistic regression per class, for several labels per node; return what predicts by them."""
+        fitted = self._logistic = fit_logistic(self._labelled_rows, Y[data.labelled], self._inverse_penalty(data))
+        self.coef_, self.intercept_ = fitted.coef.T, fitted.intercept
+        return lambda rows: np.asarray(expit(fitted.logits(rows)))
 
     def _explain(self, question: Question) -> Answer:
         if question.row is None:
@@ -215,7 +214,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:
         rows = labels_to_leave_out(data)
         rows = rows[data.graph.connected()[rows]]
-        X = scale_rows(self.embedding_[rows], "l2")
+        X = self._labelled_rows[np.searchsorted(data.labelled, rows)]
         return left_out_sets(X, rows, self._inverse_penalty(data), data, self._logistic)
 
     def _inverse_penalty(self, data: Dataset) -> float:
@@ -228,7 +227,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
         if not hasattr(self, "_seed"):
             self._seed = new_seed(self.random_state)
         e, shard = self._train(data)
-        return e if shard is None else shard.whole(e)
+        return e if shard is None else shard.gathered(e)
 
     def _train(self, data: Dataset) -> tuple[npt.NDArray[np.float32], ColumnShard | None]:
         """Return the embedding, or the columns of it that this process has."""

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.engine.shards import OneProcess, current_exchange
+from planetoid.engine.shards import Exchange, OneProcess, current_exchange
 from planetoid.utils.threads import resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -191,12 +191,13 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
 class Workers:
     """Distributes blocks of rows over processes and threads; the kernels release the interpreter lock.
 
-    A block belongs to one process. The others get what is needed of it: partial sums, and rows that products read.
+    A block belongs to one process. The others get what is needed of it: partial sums, and rows that products read. If
+    there is one block, every process computes it, which is quicker than to send it.
     """
 
     def __init__(self, pool: ThreadPoolExecutor | None) -> None:
         self._pool = pool
-        self._exchange = current_exchange() or OneProcess()
+        self._exchange: Exchange = current_exchange() or OneProcess()
 
     @staticmethod
     def blocks(n_rows: int) -> int:
@@ -221,13 +222,13 @@ class Workers:
             own = () if partial is None else (partial[block],)
             return kernel(*arrays, *own, start, min(start + ROWS_PER_TASK, n_rows)) or 0.0
 
-        bounds = self._bounds(self.blocks(n_rows))
-        own = range(bounds[self._exchange.rank], bounds[self._exchange.rank + 1])
+        exchange, bounds = self._divided(self.blocks(n_rows))
+        own = range(bounds[exchange.rank], bounds[exchange.rank + 1])
         answers = np.zeros(bounds[-1])
         answers[own.start : own.stop] = list((self._pool.map if self._pool else map)(call, own))
-        self._exchange.share_rows(answers, bounds)
+        exchange.share_rows(answers, bounds)
         if partial is not None:
-            self._exchange.share_rows(partial, bounds)
+            exchange.share_rows(partial, bounds)
         if changed is not None:
             self.share(changed)
         found: list[float] = answers.tolist()
@@ -235,13 +236,13 @@ class Workers:
 
     def share(self, rows: Array) -> None:
         """Complete an array with the rows of the other processes."""
-        bounds = self._bounds(self.blocks(len(rows)))
-        self._exchange.share_rows(rows, [min(len(rows), block * ROWS_PER_TASK) for block in bounds])
+        exchange, bounds = self._divided(self.blocks(len(rows)))
+        exchange.share_rows(rows, [min(len(rows), block * ROWS_PER_TASK) for block in bounds])
 
-    def _bounds(self, n_blocks: int) -> list[int]:
-        """Return the first block of each process, and the end of the last."""
-        size = self._exchange.size
-        return [n_blocks * rank // size for rank in range(size + 1)]
+    def _divided(self, n_blocks: int) -> tuple[Exchange, list[int]]:
+        """Return who divides so many blocks, the first block of each process, and the end of the last."""
+        exchange = self._exchange if n_blocks > 1 else OneProcess()
+        return exchange, [n_blocks * rank // exchange.size for rank in range(exchange.size + 1)]
 
 
 @contextmanager

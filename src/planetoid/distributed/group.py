@@ -137,10 +137,10 @@ class LocalExchange(TorchExchange):
 def join() -> Iterator[Exchange]:
     """Fit models together with the other processes that torchrun has started.
 
-    Inside, ``GraphEmbedding``, ``PlanetoidG`` and ``PlanetoidT`` divide the columns of their tables among the
-    processes. All of them make the same calls on the same data; all get the same predictions, but only process 0 gets
-    the whole ``embedding_``, the others their columns of it. Without torchrun this is a group of one process, with the
-    same result.
+    Inside, ``GraphEmbedding``, ``PlanetoidG``, ``PlanetoidT`` and ``PlanetoidI`` divide the columns of their tables
+    among the processes, ``Planetoid`` the hidden units of its network. All processes make the same calls on the same
+    data, and get the same predictions; of a table of embeddings only process 0 gets the whole, the others their columns
+    of ``embedding_``. Without torchrun this is a group of one process, with the same result.
 
     Yields
     ------

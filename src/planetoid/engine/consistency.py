@@ -9,9 +9,10 @@ where features and hidden units are dropped at random. L_s is the cross-entropy 
 squared distance of both predictions p of an unlabelled node from one target: their mean, aligned with the class prior,
 mixed with the prediction of a teacher, and sharpened; it counts where this mean is confident.
 
-The threads of a step share the columns of the first layer, each of whose sums is taken by one thread in the same order
+Processes and threads divide the columns of the first layer, each of whose sums is taken by one thread in the same order
 whatever their number, so the result is the same bit for bit. What is small (drawing, the second layer, the losses) is
-done by one thread while the others wait.
+done by one thread while the others wait, and by every process. A step has two parts, :func:`read_batch` and
+:func:`take_step`; between them the processes exchange their columns of h.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from planetoid.engine.generator import BATCHES, DROPPED_FEATURES, DROPPED_UNITS,
 from planetoid.engine.loops import add_row
 from planetoid.engine.neighbourhoods import Visits, Walks, draw_visits
 
-__all__ = ["Examples", "FeatureArrays", "Layers", "Memory", "Objective", "train"]
+__all__ = ["Examples", "FeatureArrays", "Layers", "Memory", "Objective", "read_batch", "take_step"]
 
 F32 = np.float32
 ZERO, ONE, HALF = F32(0.0), F32(1.0), F32(0.5)
@@ -77,7 +78,7 @@ class Objective(NamedTuple):
 class Layers(NamedTuple):
     """Two layers: parameters, their gradients, or the moments of Adam."""
 
-    W1: Table  # (feature, unit)
+    W1: Table  # (feature, unit of this process)
     b1: Row
     W2: Table  # (unit, class)
     b2: Row
@@ -93,7 +94,7 @@ class Memory(NamedTuple):
     kept_count: Integers  # (slot)
     kept_column: Nodes  # (kept feature)
     kept_value: Row
-    projected: Table  # (slot, unit): x_c W1, then its gradient
+    projected: Table  # (slot, unit of this process): x_c W1, then its gradient
     hidden: Table  # (row, unit): after ReLU and dropout
     gate: Table  # (row, unit): the derivative of that
     probability: Table  # (row, class), then the gradient of the scores
@@ -157,8 +158,10 @@ def keep_features(
 
 
 @fast
-def project(low: np.int64, high: np.int64, n_slots: np.int64, n_rows: np.int64, W1: Table, memory: Memory) -> None:
-    """Set units ``low`` to ``high`` of ``h = sum_c weight_c W1^T x_c``, in ``memory.hidden``."""
+def project(
+    low: np.int64, high: np.int64, first_unit: np.int64, n_slots: np.int64, n_rows: np.int64, W1: Table, memory: Memory
+) -> None:
+    """Set units of ``h = sum_c weight_c W1^T x_c``, in ``memory.hidden``, from columns ``low`` to ``high`` of W1."""
     visits = memory.visits
     for slot in range(n_slots):
         first = memory.kept_first[slot]
@@ -167,7 +170,7 @@ def project(low: np.int64, high: np.int64, n_slots: np.int64, n_rows: np.int64, 
         for at in range(first, first + memory.kept_count[slot]):
             add_row(W1[memory.kept_column[at]][low:high], memory.kept_value[at], row)
     for b in range(n_rows):
-        row = memory.hidden[b][low:high]
+        row = memory.hidden[b][first_unit + low : first_unit + high]
         clear(row)
         for at in range(visits.first[b], visits.first[b + 1]):
             add_row(memory.projected[visits.slot[at]][low:high], visits.weight[at], row)
@@ -175,14 +178,15 @@ def project(low: np.int64, high: np.int64, n_slots: np.int64, n_rows: np.int64, 
 
 @fast
 def project_back(
-    low: np.int64, high: np.int64, n_slots: np.int64, n_rows: np.int64, gradient: Table, memory: Memory
-) -> None:
-    """Set units ``low`` to ``high`` of the gradient of W1, from that of h, which is in ``memory.hidden``."""
+    low: np.int64, high: np.int64, first_unit: np.int64, n_slots: np.int64, n_rows: np.int64, gradient: Table,
+    memory: Memory,
+) -> None:  # fmt: skip
+    """Set columns ``low`` to ``high`` of the gradient of W1, from that of h, which is in ``memory.hidden``."""
     visits = memory.visits
     for slot in range(n_slots):
         clear(memory.projected[slot][low:high])
     for b in range(n_rows):
-        row = memory.hidden[b][low:high]
+        row = memory.hidden[b][first_unit + low : first_unit + high]
         for at in range(visits.first[b], visits.first[b + 1]):
             add_row(row, visits.weight[at], memory.projected[visits.slot[at]][low:high])
     for feature in range(len(gradient)):
@@ -357,29 +361,44 @@ def corrections(step: np.int64, objective: Objective) -> tuple[np.float32, np.fl
     return F32(rate), F32(1.0 / (1.0 - float(BETA_2) ** (step + 1)))
 
 
+@exact
+def columns_of_thread(thread: np.int64, n_threads: np.int64, n_columns: np.int64) -> tuple[np.int64, np.int64]:
+    """Return the first column of the first layer that belongs to a thread, and the end of its columns."""
+    return thread * n_columns // n_threads, (thread + 1) * n_columns // n_threads
+
+
 @fast_entry
-def train(
+def read_batch(
     thread: int, n_threads: int, arrivals: Integers, step: int, walks: Walks, x: FeatureArrays, examples: Examples,
-    objective: Objective, layers: Layers, gradients: Layers, first: Layers, second: Layers, memory: Memory,
+    objective: Objective, first_unit: int, W1: Table, memory: Memory,
 ) -> None:  # fmt: skip
-    """Take one step; called once in each thread."""
+    """Draw the batch of a step, and set the units from ``first_unit`` on whose columns W1 has; once in each thread."""
     n_rows = 2 * (objective.n_labelled + objective.n_unlabelled)
-    n_units, n_features = len(layers.b1), len(layers.W1)
-    low, high = thread * n_units // n_threads, (thread + 1) * n_units // n_threads  # columns of this thread
     if thread == 0:
         memory.n_slots[0] = draw_batch(step, walks, examples, objective, memory)
         keep_features(step, memory.n_slots[0], walks.seed, x, objective.drop_features, memory)
     barrier(arrivals, n_threads)
-    n_slots = memory.n_slots[0]
-    project(low, high, n_slots, n_rows, layers.W1, memory)
-    barrier(arrivals, n_threads)
+    low, high = columns_of_thread(thread, n_threads, W1.shape[1])
+    project(low, high, first_unit, memory.n_slots[0], n_rows, W1, memory)
+
+
+@fast_entry
+def take_step(
+    thread: int, n_threads: int, arrivals: Integers, step: int, seed: np.uint64, examples: Examples,
+    objective: Objective, first_unit: int, layers: Layers, gradients: Layers, first: Layers, second: Layers,
+    memory: Memory,
+) -> None:  # fmt: skip
+    """Take the step of a batch whose units are all there; called once in each thread."""
+    n_rows = 2 * (objective.n_labelled + objective.n_unlabelled)
+    n_units, (n_features, n_columns) = len(layers.b1), layers.W1.shape
     if thread == 0:
-        predict_rows(step, n_rows, walks.seed, objective.drop_units, layers, memory)
+        predict_rows(step, n_rows, seed, objective.drop_units, layers, memory)
         set_targets(examples, objective, memory)
         set_gradients(objective, memory)
         second_layer_back(n_rows, layers, gradients, memory)
     barrier(arrivals, n_threads)
-    project_back(low, high, n_slots, n_rows, gradients.W1, memory)
+    low, high = columns_of_thread(thread, n_threads, n_columns)
+    project_back(low, high, first_unit, memory.n_slots[0], n_rows, gradients.W1, memory)
     barrier(arrivals, n_threads)
     rate, scale = corrections(step, objective)
     decay = F32(objective.weight_decay)
@@ -390,4 +409,3 @@ def train(
         adam(layers.b2, gradients.b2, first.b2, second.b2, rate, scale, decay)
         for f in range(n_units):
             adam(layers.W2[f], gradients.W2[f], first.W2[f], second.W2[f], rate, scale, decay)
-    barrier(arrivals, n_threads)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.engine.arrays import Table
+from planetoid.engine.shards import by_columns
 
 __all__ = ["Filter", "add_powers", "column_blocks"]
 
@@ -72,7 +73,10 @@ class Filter:
     n_threads: int = 1
 
     def __call__(self, values: Table) -> Table:
-        """Return ``S @ values``."""
+        """Return ``S @ values``; processes divide the columns."""
+        return by_columns(self._product, values)
+
+    def _product(self, values: Table) -> Table:
         total = np.zeros(values.shape, np.float32)
         power = add_powers(self.adjacency, values, self.K, total, n_threads=self.n_threads)
         if self.variant == "sgc":

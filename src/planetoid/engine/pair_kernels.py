@@ -4,6 +4,10 @@ The fused steps of :mod:`planetoid.engine.steps` and this loss share the loops o
 (:mod:`planetoid.engine.loops`). They differ in the logistic function: there a polynomial in float32, for speed; here
 the exact one in double precision, because autograd takes this loss on to a network, and its tests compare it with
 numerical derivatives.
+
+Processes that divide the columns compute the same loss in two steps: each scores the pairs on its own columns
+(:func:`score_pairs`), the scores are added up, and then each has the gradients of its columns
+(:func:`loss_of_scored_pairs`).
 """
 
 from __future__ import annotations
@@ -11,13 +15,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.engine.arrays import Integers, Row, Signs
-from planetoid.engine.compiling import fast_entry
+from planetoid.engine.arrays import Integers, Nodes, Row, Signs, Table
+from planetoid.engine.compiling import entry, fast, fast_entry
+from planetoid.engine.fixed_point import UNIT, fixed_dot, scale_up
 from planetoid.engine.loops import add_row, dot
 
-__all__ = ["adam_on_rows", "add_transposed_product", "loss_of_pairs"]
+__all__ = ["adam_on_rows", "add_transposed_product", "loss_of_pairs", "loss_of_scored_pairs", "score_pairs"]
 
 Floats = npt.NDArray[np.floating]
+
+
+@fast
+def logistic_loss(score: float) -> tuple[float, float]:
+    """Return -log sigma(score), and sigma(-score)."""
+    rest = np.exp(-abs(score))
+    return np.log1p(rest) - min(score, 0.0), (rest if score > 0 else 1.0) / (1.0 + rest)
 
 
 @fast_entry
@@ -33,12 +45,37 @@ def loss_of_pairs(
     for k in range(len(row)):
         centre, context = e[row[k]], w[c[k]]
         score = gamma[k] * dot(0.0, centre, context)
-        rest = np.exp(-abs(score))
-        loss += share[k] * (np.log1p(rest) - min(score, 0.0))
-        slope = (rest if score > 0 else 1.0) / (1.0 + rest)  # sigma(-score)
+        value, slope = logistic_loss(score)
+        loss += share[k] * value
         factor = centre.dtype.type(-share[k] * gamma[k] * slope)
         add_row(context, factor, gradient_e[row[k]])
         add_row(centre, factor, gradient_w[slot[k]])
+    return loss
+
+
+@entry
+def score_pairs(e: Table, row: Integers, w: Table, c: Integers, scaled: Table, scores: Nodes) -> None:
+    """Set the scores w_c . e_i of pairs on some columns, in fixed point; ``scaled`` is memory of the shape of e."""
+    for i in range(len(e)):
+        scale_up(e[i], scaled[i])
+    for k in range(len(row)):
+        scores[k] = fixed_dot(scaled[row[k]], w[c[k]])
+
+
+@entry
+def loss_of_scored_pairs(
+    scores: Nodes, e: Table, row: Integers, w: Table, c: Integers, slot: Integers, gamma: Signs, share: Row,
+    gradient_e: Table, gradient_w: Table,
+) -> float:  # fmt: skip
+    """Do as :func:`loss_of_pairs` on some columns, for pairs whose scores on all columns are known."""
+    loss = 0.0
+    for k in range(len(row)):
+        score = gamma[k] * np.float64(scores[k]) * UNIT
+        value, slope = logistic_loss(score)
+        loss += share[k] * value
+        factor = np.float32(-share[k] * gamma[k] * slope)
+        add_row(w[c[k]], factor, gradient_e[row[k]])
+        add_row(e[row[k]], factor, gradient_w[slot[k]])
     return loss
 
 

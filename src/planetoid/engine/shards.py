@@ -1,8 +1,9 @@
 """Columns of a table in several processes: who has which, and what they exchange.
 
-The tables e and w are divided by columns: a process has all rows, but only some of the columns. What the processes
-exchange is an :class:`Exchange`; :mod:`planetoid.distributed` has one that uses torch.distributed. A model that is
-fitted inside ``with exchanging(...)`` divides its tables; it finds out by :func:`column_shard`.
+The tables e and w are divided by columns: a process has all rows, but only some of the columns. So is the first layer
+of :class:`~planetoid.Planetoid`. What the processes exchange is an :class:`Exchange`; :mod:`planetoid.distributed` has
+one that uses torch.distributed. A model that is fitted inside ``with exchanging(...)`` divides its tables; it finds out
+by :func:`column_shard`, or lets :func:`by_columns` do it.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ __all__ = [
     "ColumnShard",
     "Exchange",
     "OneProcess",
+    "by_columns",
     "column_shard",
     "current_exchange",
     "exchanging",
+    "first_of_block",
     "is_column_block",
+    "table_of_block",
 ]
 
-BLOCK = 16  # columns that stay together: a line of the cache
+BLOCK = 16  # columns of an embedding that stay together: a line of the cache
 ROWS_AT_ONCE = 1 << 16  # rows that are put together at once, of a table that no process has whole
 
 COLUMNS = ".columns"  # in the name of a block of columns, before the number of its first
@@ -115,13 +119,15 @@ def exchanging(exchange: Exchange) -> Iterator[None]:
 
 
 class ColumnShard:
-    """The columns of a table that this process has, in whole blocks of 16.
+    """The columns of a table that this process has, in whole blocks.
 
     Parameters
     ----------
     dimension : int
         Columns of the whole table.
     exchange : Exchange
+    block : int, default 16
+        Columns that stay together.
 
     Attributes
     ----------
@@ -134,16 +140,16 @@ class ColumnShard:
     slice(0, 40, None)
     """
 
-    def __init__(self, dimension: int, exchange: Exchange) -> None:
-        n_blocks = -(-dimension // BLOCK)
+    def __init__(self, dimension: int, exchange: Exchange, block: int = BLOCK) -> None:
+        n_blocks = -(-dimension // block)
         if exchange.size > n_blocks:
             raise ParameterError(
-                f"{exchange.size} processes divide at least {exchange.size * BLOCK - BLOCK + 1} columns among them, "
-                f"{BLOCK} each, but dimension is {dimension}",
+                f"{exchange.size} processes divide at least {exchange.size * block - block + 1} columns among them, "
+                f"{block} each, but dimension is {dimension}",
                 parameter="dimension",
             )
-        self.dimension, self.exchange = dimension, exchange
-        bounds = [min(dimension, n_blocks * rank // exchange.size * BLOCK) for rank in range(exchange.size + 1)]
+        self.dimension, self.exchange, self.block = dimension, exchange, block
+        bounds = [min(dimension, n_blocks * rank // exchange.size * block) for rank in range(exchange.size + 1)]
         self.widths = [int(width) for width in np.diff(bounds)]
         self.columns = slice(bounds[exchange.rank], bounds[exchange.rank + 1])
 
@@ -154,6 +160,14 @@ class ColumnShard:
     def row_blocks(self, n_rows: int) -> list[slice]:
         """Return ranges of rows that fit in memory with all of their columns."""
         return [slice(first, min(n_rows, first + ROWS_AT_ONCE)) for first in range(0, n_rows, ROWS_AT_ONCE)]
+
+    def gathered(self, table: Table) -> Table:
+        """Return the whole table, in every process."""
+        return np.concatenate([self.rows(table, some) for some in self.row_blocks(len(table))])
+
+    def complete(self, table: Table) -> None:
+        """Fill in the columns of the others in a table that is 0 there: the bits of all processes add up to it."""
+        self.exchange.start_sum(table.reshape(-1).view(np.int32))()
 
     def whole(self, table: Table) -> Table:
         """Return the whole table in process 0; the others return the columns that they have."""
@@ -169,8 +183,18 @@ class ColumnShard:
     def split(self, name: str, table: AnyTable) -> dict[str, AnyTable]:
         """Return the own columns by the block that they are, for a checkpoint that any number of processes reads."""
         first = self.columns.start
-        starts = range(0, table.shape[1], BLOCK)
-        return {f"{name}{COLUMNS}{first + start:06d}": table[:, start : start + BLOCK] for start in starts}
+        starts = range(0, table.shape[1], self.block)
+        return {f"{name}{COLUMNS}{first + start:06d}": table[:, start : start + self.block] for start in starts}
+
+
+def by_columns(function: Callable[[Table], Table], values: Table) -> Table:
+    """Return ``function(values)``, each of whose columns depends on one column of ``values``: processes divide them."""
+    exchange = current_exchange()
+    if exchange is None or values.shape[1] < exchange.size:
+        return function(values)
+    shard = ColumnShard(values.shape[1], exchange, block=1)
+    part = function(np.ascontiguousarray(values[:, shard.columns]))
+    return exchange.gather(np.ascontiguousarray(part), shard.widths)
 
 
 def is_column_block(name: str) -> bool:
@@ -178,7 +202,17 @@ def is_column_block(name: str) -> bool:
     return re.search(rf"{re.escape(COLUMNS)}\d{{6}}$", name) is not None
 
 
-def column_shard(dimension: int) -> ColumnShard | None:
+def table_of_block(name: str) -> str:
+    """Return the name of the table that a block of columns belongs to."""
+    return name.rpartition(COLUMNS)[0]
+
+
+def first_of_block(name: str) -> int:
+    """Return the number of the first column of a block."""
+    return int(name.rpartition(COLUMNS)[2])
+
+
+def column_shard(dimension: int, block: int = BLOCK) -> ColumnShard | None:
     """Return the columns that this process trains, ``None`` where it has all of them to itself."""
     exchange = current_exchange()
-    return None if exchange is None else ColumnShard(dimension, exchange)
+    return None if exchange is None else ColumnShard(dimension, exchange, block)

@@ -13,7 +13,8 @@ from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
-from planetoid.errors import PlanetoidWarning, warn
+from planetoid.engine.shards import current_exchange
+from planetoid.errors import ParameterError, PlanetoidWarning, warn
 from planetoid.estimator.classifier import GraphClassifier
 from planetoid.estimator.embedding import EmbeddingMixin
 from planetoid.labels import mask_labels
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from planetoid.training.supervised_loss import SupervisedLoss
     from planetoid.training.trainer import Trainer
 
-__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers"]
+__all__ = ["CLASSIFIER_SPACE", "PlanetoidBase", "Samplers", "cpu_if_divided"]
 
 # Upper limit of weight_decay="auto", which is 1 / (number of classes)^2 below that: among many classes the labels of
 # one weigh little in the mean loss, and what suits seven classes would leave a hundred with the most frequent one.
@@ -45,6 +46,17 @@ CLASSIFIER_SPACE: SearchSpace = {  # part of the search space of every Planetoid
     "network__auxiliary_losses": Categorical((True, False)),
     "network__width": Categorical((None, 64)),
 }
+
+
+def cpu_if_divided(device: str) -> str:
+    """Return the device, which is the CPU for tables that are divided among processes."""
+    if current_exchange() is None:
+        return device
+    if device not in ("auto", "cpu"):
+        raise ParameterError(
+            f"device={device!r}: tables that are divided among processes are trained on CPUs", parameter="device"
+        )
+    return "cpu"
 
 
 class Samplers(NamedTuple):

@@ -12,11 +12,12 @@ from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.engine.contexts import Contexts
+from planetoid.engine.shards import column_shard
 from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Contributions, Question, by_label_gradient
 from planetoid.io.model_files import Tensors
-from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
+from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase, cpu_if_divided
 from planetoid.parameters import ROW_NORMALIZE, Check, Constraints
 from planetoid.search_space import Categorical, Float, SearchSpace, Start
 from planetoid.training.callbacks import Callback
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["PlanetoidI"]
 
 SPARSE_TABLE_FROM = 5_000  # rows of w from which its gradient is sparse
+# The rows of a w that is divided are a multiple of this, for torch's optimizers round the rest of a table, which does
+# not fill a vector, in another way, and what that is would depend on the number of columns.
+ROWS_TOGETHER = 64
 
 _LINEAR: Start = {
     "network__k": 0,
@@ -107,6 +111,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
     """
 
     needed_to_load = ("encoder",)
+    uses_processes = True
     weight_decay_factor = 0.5
 
     constraints: ClassVar[Constraints] = {
@@ -187,7 +192,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from planetoid.training.supervised_loss import SupervisedLoss
 
         assert data.X is not None
-        plan, device = self.training, choose_device(self.device)
+        plan, device = self.training, choose_device(cpu_if_divided(self.device))
         rows = self._labelled_with_features(data)
         features = FeatureRows(self._scale(data.X), device)
         random = StepRandom(self._seed, device)
@@ -253,10 +258,13 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         samplers = self._samplers(data)
         if samplers is None:
             return None
-        plan = self.training
+        plan, shard = self.training, column_shard(self.dimension)
         kind = SparseParameter if data.n_nodes >= SPARSE_TABLE_FROM else nn.Parameter
-        require_memory(BYTES_PER_WEIGHT * data.n_nodes * self.dimension)
-        w = kind(torch.zeros(data.n_nodes, self.dimension, device=random.device))
+        shape = data.n_nodes, self.dimension
+        if shard is not None:
+            shape = -(-data.n_nodes // ROWS_TOGETHER) * ROWS_TOGETHER, shard.widths[shard.exchange.rank]
+        require_memory(BYTES_PER_WEIGHT * shape[0] * shape[1])
+        w = kind(torch.zeros(shape, device=random.device))
         encoder_optimizer, context_optimizer = (
             NamedOptimizer(plan.context_optimizer, (trained, plan.context_learning_rate))
             for trained in (self.network_.encoder.parameters(), [w])
@@ -275,6 +283,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             pretraining=samplers.pretraining,
             labels=samplers.labels,
             label_share=samplers.label_share,
+            shard=shard,
         )
 
     def _predict_rows(self, X: Features) -> Probabilities:

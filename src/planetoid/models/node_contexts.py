@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from planetoid.engine.shards import by_columns
 from planetoid.graph.adjacency import mean_weight, strengths
 from planetoid.training.settings import Neighbourhood
 
@@ -73,8 +74,10 @@ class NodeContexts(NamedTuple):
         """Return the mean of the rows of each node's contexts, over all walks."""
         from planetoid.engine.neighbourhoods import expected_contexts
 
-        return expected_contexts(
-            self.adjacency, self.importance(counted), self.restart, self.length, values, self.n_threads
+        importance = self.importance(counted)
+        return by_columns(
+            lambda some: expected_contexts(self.adjacency, importance, self.restart, self.length, some, self.n_threads),
+            values,
         )
 
     def shares(self, row: int, counted: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
@@ -130,6 +129,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     uses_features = "optional"
     uses_graph = "optional"
     uses_validation = True
+    uses_processes = True
     multi_label = True
 
     constraints: ClassVar[Constraints] = {
@@ -296,10 +296,11 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         from planetoid.training.consistency_loss import ConsistencyLoss, feature_arrays, new_layers
         from planetoid.training.trainer import Schedule, Trainer
 
-        layers = new_layers(x.shape[1], self._width(data.n_classes), data.n_classes, self._seed)
-        trained = partial(ContextNetwork.of, layers, contexts, x)
+        def trained() -> ContextNetwork:
+            return ContextNetwork.of(loss.whole_layers(), contexts, x)
+
         loss = ConsistencyLoss(
-            layers,
+            new_layers(x.shape[1], self._width(data.n_classes), data.n_classes, self._seed),
             feature_arrays(x),
             contexts.walks(self._seed),
             teacher.examples(data.y, data.labelled),

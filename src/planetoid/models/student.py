@@ -76,6 +76,7 @@ def distil(
             for step in range(PLAN.steps):
                 loss.step(step)
                 advance(1)
+        layers = loss.whole_layers()
     return layers
 
 

@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.types import Probabilities
 from planetoid.engine.shards import ColumnShard, column_shard
-from planetoid.errors import ParameterError
 from planetoid.explanation.contributions import Answer, Question
 from planetoid.io.model_files import Tensors
-from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase
+from planetoid.models.base import CLASSIFIER_SPACE, PlanetoidBase, cpu_if_divided
 from planetoid.parameters import N_JOBS, Check, Constraints
 from planetoid.search_space import Categorical, Float, SearchSpace
 from planetoid.training.modules import choose_device, load_module_tensors, module_tensors
@@ -83,7 +82,7 @@ class TableModel(PlanetoidBase):
         )
 
         plan, shard = self.training, column_shard(self.dimension)
-        device = choose_device(self.device if shard is None else _cpu_of(self.device))
+        device = choose_device(cpu_if_divided(self.device))
         connected = data.graph.connected()
         columns = slice(None) if shard is None else shard.columns
         tables = new_tables(data.n_nodes, self.dimension, self._seed, columns=columns)
@@ -201,12 +200,3 @@ class TableModel(PlanetoidBase):
 
         self.head_ = self._new_head(StepRandom(0, choose_device(self.device)))
         load_module_tensors(self.head_, tensors)
-
-
-def _cpu_of(device: str) -> str:
-    """Check the device of tables that are divided among processes."""
-    if device not in ("auto", "cpu"):
-        raise ParameterError(
-            f"device={device!r}: tables that are divided among processes are trained on CPUs", parameter="device"
-        )
-    return "cpu"

@@ -25,6 +25,7 @@ from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
 from planetoid.engine.filters import Filter, add_powers, column_blocks
+from planetoid.engine.shards import by_columns
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, geometric_mean, second_labels, sharpened
@@ -186,7 +187,7 @@ class GraphView(View):
         for block in column_blocks(len(labelled), n):
             indicator = np.zeros((n, block.stop - block.start), np.float32)
             indicator[labelled[block], np.arange(indicator.shape[1])] = 1.0
-            self.gram[:, block] = self._spread(indicator)[labelled]
+            self.gram[:, block] = by_columns(lambda some: self._spread(some)[labelled], indicator)
         of_labelled = self.mean[labelled]
         self.gram += self.mean.mean() - of_labelled[:, None] - of_labelled[None]
 
@@ -198,7 +199,7 @@ class GraphView(View):
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         placed = np.zeros((len(self.mean), dual.shape[1]), np.float32)
         placed[self.labelled] = dual
-        spread = self._spread(placed).astype(np.float64)
+        spread = by_columns(self._spread, placed).astype(np.float64)
         total = dual.sum(axis=0)
         return np.asarray(spread - spread.mean(axis=0) - np.outer(self.mean, total) + self.mean.mean() * total)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from planetoid.engine.shards import Exchange, OneProcess, current_exchange, is_column_block
+from planetoid.engine.shards import Exchange, OneProcess, current_exchange, first_of_block, is_column_block
 from planetoid.errors import DataError
 from planetoid.io.tensor_files import TensorFile, are_arrays, write_tensors
 from planetoid.parameters import Constraints, Real
@@ -157,11 +157,12 @@ class Checkpoint(Callback):
 
     def _resume(self, trainer: Trainer, folder: Path, document: dict[str, Any]) -> None:
         own = trainer.state()
+        columns = {first_of_block(name) for name in own if is_column_block(name)}
         found: Tensors = {}
         for name, sha256 in document["tensors"].items():
             try:
                 file = TensorFile(folder / name, sha256, as_torch=not are_arrays(own))
-                found |= file.read(wanted=lambda key: not is_column_block(key) or _without_kind(key) in own)
+                found |= file.read(wanted=lambda key: not is_column_block(key) or first_of_block(key) in columns)
             except DataError as error:
                 if error.message.startswith("cannot read"):
                     raise
@@ -223,10 +224,6 @@ def _stem_of(names: Iterable[str]) -> str:
     if len(stems) != 1 or None in stems:
         raise ValueError("it names no file of tensors")
     return str(stems.pop())
-
-
-def _without_kind(name: str) -> str:
-    return name.removeprefix(STATE).removeprefix(BEST)
 
 
 def _locked(path: Path) -> int:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.engine.barrier import run_in_step
-from planetoid.engine.consistency import Examples, FeatureArrays, Layers, Memory, Objective, train
+from planetoid.engine.consistency import Examples, FeatureArrays, Layers, Memory, Objective, read_batch, take_step
 from planetoid.engine.neighbourhoods import Walks, new_visits
+from planetoid.engine.shards import column_shard
 from planetoid.training.callbacks import Record
 from planetoid.training.loss import Loss
 from planetoid.training.settings import Consistency
@@ -21,6 +22,7 @@ __all__ = ["ConsistencyLoss", "feature_arrays", "new_layers"]
 
 MAX_WEIGHT_DECAY = 0.005
 MANY_LABELS = 20  # per class, from which on the weight decay no longer grows
+UNITS_TOGETHER = 8  # hidden units that are in one process
 
 Arrays = dict[str, npt.NDArray[np.float32]]
 
@@ -50,10 +52,12 @@ def new_layers(n_features: int, n_units: int, n_classes: int, seed: int) -> Laye
 class ConsistencyLoss(Loss):
     """One step at a time on L_s + weight L_u, by the compiled code of :mod:`planetoid.engine.consistency`.
 
+    Several processes divide the hidden units: each has some columns of W1, and all have the rest.
+
     Parameters
     ----------
     layers : Layers
-        Changed in place.
+        Whole; where they are not divided, they are changed in place.
     x : FeatureArrays
     walks : Walks
     examples : Examples
@@ -76,7 +80,11 @@ class ConsistencyLoss(Loss):
         n_threads: int = 1,
         evaluate: Callable[[], Record] | None = None,
     ) -> None:
-        self.layers, self.x, self.walks, self.examples, self.plan = layers, x, walks, examples, plan
+        self.x, self.walks, self.examples, self.plan = x, walks, examples, plan
+        self.shard = column_shard(len(layers.b1), UNITS_TOGETHER)
+        if self.shard is not None:
+            layers = layers._replace(W1=np.ascontiguousarray(layers.W1[:, self.shard.columns]))
+        self.layers, self.first_unit = layers, 0 if self.shard is None else self.shard.columns.start
         self.n_threads = n_threads
         self.has_validation = evaluate is not None
         self._evaluate = evaluate
@@ -110,7 +118,7 @@ class ConsistencyLoss(Loss):
             kept_count=np.zeros(n_slots, np.int64),
             kept_column=np.zeros(most, np.int32),
             kept_value=np.zeros(most, np.float32),
-            projected=np.zeros((n_slots, n_units), np.float32),
+            projected=np.zeros((n_slots, self.layers.W1.shape[1]), np.float32),
             hidden=np.zeros((rows, n_units), np.float32),
             gate=np.zeros((rows, n_units), np.float32),
             probability=np.zeros((rows, n_classes), np.float32),
@@ -138,11 +146,26 @@ class ConsistencyLoss(Loss):
         )
 
     def step(self, number: int) -> float:
+        objective, hidden = self._objective(number), self.memory.hidden
+        if self.shard is not None:
+            hidden.fill(0.0)
         run_in_step(
-            train, self.n_threads, number, self.walks, self.x, self.examples, self._objective(number),
-            self.layers, self.gradients, self.first, self.second, self.memory,
+            read_batch, self.n_threads, number, self.walks, self.x, self.examples, objective, self.first_unit,
+            self.layers.W1, self.memory,
+        )  # fmt: skip
+        if self.shard is not None:
+            self.shard.complete(hidden)
+        run_in_step(
+            take_step, self.n_threads, number, self.walks.seed, self.examples, objective, self.first_unit, self.layers,
+            self.gradients, self.first, self.second, self.memory,
         )  # fmt: skip
         return float(self.memory.losses[0])
+
+    def whole_layers(self) -> Layers:
+        """Return the layers with all units, in every process."""
+        if self.shard is None:
+            return self.layers
+        return self.layers._replace(W1=self.shard.gathered(self.layers.W1))
 
     def evaluate(self) -> Record:
         record: Record = {"context_loss": float(self.memory.losses[1])}
@@ -150,8 +173,13 @@ class ConsistencyLoss(Loss):
 
     def state(self) -> Arrays:  # type: ignore[override]
         named = {"layers": self.layers, "first": self.first, "second": self.second}
-        arrays = {f"{name}.{field}": value for name, part in named.items() for field, value in part._asdict().items()}
-        return arrays | {"mean": self.memory.mean}
+        arrays: Arrays = {"mean": self.memory.mean}
+        for name, part in named.items():
+            values = {f"{name}.{field}": value for field, value in part._asdict().items()}
+            if self.shard is not None:
+                values |= self.shard.split(f"{name}.W1", values.pop(f"{name}.W1"))
+            arrays |= values
+        return arrays
 
     def restore(self, state: Arrays) -> None:  # type: ignore[override]
         for name, value in self.state().items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,9 +12,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from planetoid.engine.arrays import Pairs
+from planetoid.engine.arrays import Integers, Pairs, Row, Signs, Table
 from planetoid.engine.on_device import DeviceSkipGram, context_loss_on_device
-from planetoid.engine.pair_kernels import loss_of_pairs
+from planetoid.engine.pair_kernels import loss_of_pairs, loss_of_scored_pairs, score_pairs
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.shards import ColumnShard
 from planetoid.engine.skipgram import SkipGram
@@ -22,7 +23,7 @@ from planetoid.training.layers import SparseParameter
 from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
 from planetoid.training.optimizers import Optimizer
 from planetoid.training.randomness import StepRandom
-from planetoid.training.table_loss import restore_tables, state_of_table
+from planetoid.training.table_loss import join_columns, restore_tables, split_columns, state_of_table
 
 if TYPE_CHECKING:
 
@@ -123,7 +124,8 @@ class PairBatch(NamedTuple):
 class EncoderContextLoss(Loss):
     """L_u with e_i = h(x_i): contexts train the encoder h and the table w.
 
-    Only nodes with features are ever i; walks pass through the others, and any node can be a context.
+    Only nodes with features are ever i; walks pass through the others, and any node can be a context. Several processes
+    divide the columns of w, and with them the scores of pairs and their gradients; each encodes all nodes of a batch.
 
     Parameters
     ----------
@@ -134,6 +136,7 @@ class EncoderContextLoss(Loss):
     encode : callable
         Maps a batch of features to embeddings; a generator as second argument turns dropout on.
     w : parameter of shape (n_nodes, dimension)
+        It may have more rows, and some of the columns.
     encoder_optimizer, context_optimizer : Optimizer
         Of the encoder's parameters and of w. In a weighted sum L_s takes the step of the encoder.
     n_pretrain : int
@@ -147,6 +150,8 @@ class EncoderContextLoss(Loss):
     labels : ContextSampler, optional
         Of label pairs alone: draws the first steps of pre-training, a share of ``label_share``.
     label_share : float
+    shard : ColumnShard, optional
+        If w has some of the columns.
     """
 
     name = "context_loss"
@@ -167,8 +172,9 @@ class EncoderContextLoss(Loss):
         pretraining: ContextSampler | None = None,
         labels: ContextSampler | None = None,
         label_share: float = 0.0,
+        shard: ColumnShard | None = None,
     ) -> None:
-        self.sampler, self.features, self.has_features = sampler, features, has_features
+        self.sampler, self.features, self.has_features, self.shard = sampler, features, has_features, shard
         self.pretraining = sampler if pretraining is None else pretraining
         self.labels, self.n_on_labels = labels, 0 if labels is None else round(label_share * n_pretrain)
         self.encode, self.w, self.random = encode, w, random
@@ -216,7 +222,7 @@ class EncoderContextLoss(Loss):
         e = self.encode(batch.x, random)
         sparse = isinstance(self.w, SparseParameter)
         if e.device.type == "cpu":
-            loss: torch.Tensor = _PairLoss.apply(e.contiguous(), self.w, batch, sparse)  # type: ignore[no-untyped-call]
+            loss: torch.Tensor = _PairLoss.apply(e.contiguous(), self.w, batch, sparse, self.shard)  # type: ignore[no-untyped-call]
             return loss
         # Not e[centre]: the gradient of indexing adds rows up in whatever order the threads come.
         e_rows = functional.embedding(torch.from_numpy(batch.centre).to(e.device), e)
@@ -239,13 +245,13 @@ class EncoderContextLoss(Loss):
         return PairBatch(pairs, share, self.features.batch(nodes), centre, contexts, context)
 
     def state(self) -> Tensors:
-        return {
-            "w": self.w.detach(),
-            **with_prefix("encoder.", self.encoder_optimizer.state()),
-            **with_prefix("contexts.", self.context_optimizer.state()),
-        }
+        of_contexts = {"w": self.w.detach(), **with_prefix("contexts.", self.context_optimizer.state())}
+        if self.shard is not None:
+            of_contexts = split_columns(of_contexts, self.w.shape, self.shard)
+        return of_contexts | with_prefix("encoder.", self.encoder_optimizer.state())
 
     def restore(self, state: Tensors) -> None:
+        state = join_columns(state)
         with torch.no_grad():
             self.w.copy_(state["w"])
         self.encoder_optimizer.restore(without_prefix("encoder.", state))
@@ -256,10 +262,13 @@ class _PairLoss(torch.autograd.Function):
     """The context loss and its gradients in one compiled pass over the pairs; on the CPU."""
 
     @staticmethod
-    def forward(ctx: _Context, e: torch.Tensor, w: torch.Tensor, batch: PairBatch, sparse: bool) -> torch.Tensor:
+    def forward(
+        ctx: _Context, e: torch.Tensor, w: torch.Tensor, batch: PairBatch, sparse: bool, shard: ColumnShard | None
+    ) -> torch.Tensor:
         gradient_e = torch.zeros_like(e)
         gradient_w = torch.zeros(len(batch.contexts), w.shape[1], dtype=w.dtype)
-        loss = loss_of_pairs(
+        loss_of = loss_of_pairs if shard is None else partial(_loss_in_columns, shard)
+        loss = loss_of(
             e.detach().numpy(), batch.centre, w.detach().numpy(), batch.pairs.c, batch.context, batch.pairs.gamma,
             batch.share, gradient_e.numpy(), gradient_w.numpy(),
         )  # fmt: skip
@@ -268,10 +277,25 @@ class _PairLoss(torch.autograd.Function):
         return torch.tensor(loss, dtype=e.dtype)
 
     @staticmethod
-    def backward(ctx: _Context, *factors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None, None]:
+    def backward(ctx: _Context, *factors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None, None, None]:
         gradient_e, gradient_w, nodes = ctx.saved_tensors
         (factor,) = factors
         of_w = torch.sparse_coo_tensor(
             nodes[None], gradient_w * factor, ctx.shape, is_coalesced=True, check_invariants=False
         )
-        return gradient_e * factor, of_w if ctx.sparse else of_w.to_dense(), None, None
+        return gradient_e * factor, of_w if ctx.sparse else of_w.to_dense(), None, None, None
+
+
+def _loss_in_columns(
+    shard: ColumnShard, e: Table, row: Integers, w: Table, c: Integers, slot: Integers, gamma: Signs, share: Row,
+    gradient_e: Table, gradient_w: Table,
+) -> float:  # fmt: skip
+    """Do as ``loss_of_pairs`` together with the other processes, where w and its gradient have some of the columns."""
+    own = np.ascontiguousarray(e[:, shard.columns])
+    gradient_of_own, scores = np.zeros_like(own), np.empty(len(row), np.int32)
+    score_pairs(own, row, w, c, np.empty_like(own), scores)
+    shard.exchange.start_sum(scores)()
+    loss = loss_of_scored_pairs(scores, own, row, w, c, slot, gamma, share, gradient_of_own, gradient_w)
+    gradient_e[:, shard.columns] = gradient_of_own
+    shard.complete(gradient_e)
+    return float(loss)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from planetoid.engine.arrays import Table
-from planetoid.engine.shards import ColumnShard
+from planetoid.engine.shards import ColumnShard, is_column_block, table_of_block
 from planetoid.engine.skipgram import SkipGram
 from planetoid.training.loss import Loss, Tensors
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["SkipGramLoss", "restore_tables", "state_of_table"]
+__all__ = ["SkipGramLoss", "join_columns", "restore_tables", "split_columns", "state_of_table"]
 
 
 def state_of_table(name: str, table: torch.Tensor, shard: ColumnShard | None) -> Tensors:
@@ -24,6 +25,25 @@ def restore_tables(own: Tensors, state: Tensors) -> None:
     """Load tables of :func:`state_of_table` in place."""
     for name, table in own.items():
         table[:] = state[name]
+
+
+def split_columns(state: Tensors, shape: tuple[int, ...], shard: ColumnShard) -> Tensors:
+    """Return a state whose tensors of a shape, a table and what an optimizer keeps of it, are in blocks of columns."""
+    blocks: Tensors = {}
+    for name, value in state.items():
+        blocks |= shard.split(name, value) if value.shape == shape else {name: value}
+    return blocks
+
+
+def join_columns(state: Tensors) -> Tensors:
+    """Return a state with all blocks of columns of a table side by side."""
+    import torch
+
+    joined: Tensors = {name: value for name, value in state.items() if not is_column_block(name)}
+    blocks = sorted(set(state) - set(joined))
+    for name, some in groupby(blocks, table_of_block):
+        joined[name] = torch.cat([state[block] for block in some], dim=1)
+    return joined
 
 
 class SkipGramLoss(Loss):
