@@ -1,7 +1,10 @@
 """Calibration: the two numbers, the samples they are chosen by, and every method calibrated by default."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
@@ -84,6 +87,13 @@ def test_labels_that_are_not_balanced_are_a_random_sample():
     assert found[0, 0] == pytest.approx(0.7, abs=0.03)
 
 
+def test_some_of_the_labels_are_weighted_if_all_of_them_are_balanced():
+    scores = np.log(np.tile([0.6, 0.4], (200, 1)))
+    codes = np.repeat([0, 1], [140, 60])
+    sample = Sample.of_labels(scores, codes, "leave-one-out", (0.5, 0.5), balanced=True)
+    assert sample.targets.sum(axis=0) == pytest.approx([100, 100])
+
+
 def test_a_known_factor_of_the_temperature_is_applied():
     scores, _, true = made(0.6, 0.1, n=5_000)
     sample = Sample.of_reference(np.exp(scores), true, 2_000)
@@ -142,6 +152,19 @@ def test_propagated_labels_do_not_know_hidden_labels(citation):
     assert not propagated_labels(data, lone).any()
 
 
+def test_folds_are_propagated_together_or_one_by_one(citation, monkeypatch):
+    data, split = citation
+    few = replace(data, X=None, y=pl.mask_labels(data.y, split.train))
+    said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
+    found = []
+    for entries in (1, 3 * said.size, 100 * said.size):
+        monkeypatch.setattr("planetoid.baselines.reference.MOST_AT_ONCE", entries)
+        found.append(reference_sample(few, said).reference)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.hidden, found[0].hidden)
+        np.testing.assert_array_equal(other.probabilities, found[0].probabilities)
+
+
 def test_labels_of_other_nodes_are_not_used(citation):
     """The sample of a method depends on the training labels alone."""
     data, split = citation
@@ -153,6 +176,47 @@ def test_labels_of_other_nodes_are_not_used(citation):
     )
     np.testing.assert_array_equal(first.predict_proba(), second.predict_proba())
     assert first.calibration_.temperature == second.calibration_.temperature
+
+
+def shared_words(n_classes=3, n=600, seed=0):
+    """Rows with a few of the many words of their class, and a row without any; ten labels per class."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, n)
+    X = np.zeros((n, 40 * n_classes), np.float32)
+    for row, code in enumerate(codes):
+        X[row, 40 * code + rng.integers(0, 40, 4)] = 1
+        X[row, rng.integers(0, X.shape[1], 3)] = 1
+    X[-1] = 0
+    y = codes.copy()
+    kept = np.concatenate([np.flatnonzero(codes == k)[:10] for k in range(n_classes)])
+    y[np.setdiff1d(np.arange(n), kept)] = -1
+    graph = pl.Graph.from_edges([], [], nodes=range(n))
+    return pl.Dataset("words", graph, sparse.csr_array(X), y, list("abc")[:n_classes]), codes
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_reference_without_edges_learns_from_features_that_rows_share(n_classes):
+    data, codes = shared_words(n_classes)
+    hidden = (data.y < 0) & data.has_features
+    given = np.full((data.n_nodes, n_classes), 1 / n_classes)
+    found = reference_sample(data, given).reference
+    assert found.n_labels == 10 * n_classes
+    alone = pl.Feat(C=10.0, row_normalize="l2").fit(data).label_distributions_
+    right, right_alone = ((p.argmax(axis=1) == codes)[hidden].mean() for p in (found.probabilities, alone))
+    assert right > right_alone + 0.05
+    assert found.probabilities[hidden].max(axis=1).mean() == pytest.approx(right, abs=0.08)
+    assert not found.probabilities[-1].any()  # a row without features says nothing
+    np.testing.assert_allclose(found.probabilities[:-1].sum(axis=1), 1)
+
+
+def test_features_that_are_no_words_are_not_shared():
+    data, _ = shared_words()
+    negative = sparse.csr_array(-1 * data.X)
+    for X in (data.X.toarray(), negative):
+        other = replace(data, X=X)
+        found = reference_sample(other, np.full((data.n_nodes, 3), 1 / 3)).reference
+        expected = pl.Feat(C=10.0, row_normalize="l2").fit(other).label_distributions_
+        np.testing.assert_allclose(found.probabilities, expected)
 
 
 def test_without_features_and_edges_there_is_no_reference():
@@ -210,3 +274,54 @@ def test_labels_that_a_method_keeps_stay_certain(citation):
     model = fit("lp", citation)
     assert model.calibration_.uniform > 0
     np.testing.assert_array_equal(model.predict_proba()[split.train].max(axis=1), 1.0)
+
+
+# ---- nodes that no label reaches -------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two_parts():
+    """Two copies of a graph; only the first has labels, the last node is alone with its label in a pair."""
+    data = pl.datasets.make_citation(n_nodes=300, n_classes=3, n_features=10, seed=1)
+    matrix = data.graph.to_scipy()
+    pair = sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    graph = pl.Graph.from_scipy(sparse.block_diag([matrix, matrix, pair], format="csr"))
+    y = np.full(602, -1)
+    for k in range(3):
+        y[np.flatnonzero((data.y == k) & (data.graph.components() == 0))[:10]] = k
+    y[601] = 0
+    return graph, y
+
+
+@pytest.mark.filterwarnings("ignore:.*can say nothing:planetoid.errors.PlanetoidWarning")
+@pytest.mark.parametrize("method", ["graphemb", "planetoid-g"])
+def test_methods_on_a_graph_alone_are_unsure_of_nodes_that_no_label_reaches(method, two_parts):
+    graph, y = two_parts
+    walks = {"pretrain": 100} if method == "graphemb" else {}
+    model = pl.METHODS[method](**walks).fit(None, y, graph=graph)
+    raw = pl.METHODS[method](calibrate=False, **walks).fit(None, y, graph=graph)
+    found = model.label_distributions_
+    np.testing.assert_array_equal(found.argmax(axis=1), raw.label_distributions_.argmax(axis=1))
+    assert found[300:600].max() < 1 / 3 + 0.04
+    assert found[:300].max(axis=1).mean() > 0.5
+    assert model.calibration_.source != "none"
+
+
+@pytest.mark.filterwarnings("ignore:.*can say nothing:planetoid.errors.PlanetoidWarning")
+def test_a_label_that_is_alone_in_its_component_is_not_left_out(two_parts):
+    graph, y = two_parts
+    model = pl.GraphEmbedding(pretrain=100).fit(None, y, graph=graph)
+    assert model.calibration_.n_labels == 30
+
+
+def test_features_tell_of_nodes_that_no_label_reaches(citation):
+    data, split = citation
+    inside = np.arange(data.n_nodes) < 500
+    y = np.where(inside, pl.mask_labels(data.y, split.train), -1)
+    matrix = data.graph.to_scipy().tocoo()
+    same = inside[matrix.row] == inside[matrix.col]
+    cut = sparse.csr_array((matrix.data[same], (matrix.row[same], matrix.col[same])), shape=matrix.shape)
+    graph = pl.Graph.from_scipy(cut)
+    assert not pl.Dataset("cut", graph, data.X, y, data.classes).reached[500:].any()
+    found = pl.PropagatedFeatures().fit(data.X, y, graph=graph).predict_proba()
+    assert found[500:].max(axis=1).mean() > 0.5

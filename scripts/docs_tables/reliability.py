@@ -57,7 +57,7 @@ def mutants() -> str:
     """Mutants of the core by package, and those that no test notices (``make mutants``)."""
     found: list[dict[str, Any]] = json.loads((RESULTS / "mutants.json").read_text(encoding="utf-8"))
     packages = dict.fromkeys(entry["file"].partition("/")[0] for entry in found)
-    groups = {f"`{name}`": [one for one in found if one["file"].startswith(f"{name}/")] for name in packages}
+    groups = {f"`{name}`": [one for one in found if one["file"].partition("/")[0] == name] for name in packages}
     groups["all"] = found
     rows = []
     for title, entries in groups.items():

@@ -50,12 +50,12 @@ def prediction_sets() -> str:
 
 
 def explanations() -> str:
-    """By how much scores fall without the strongest reasons, and without others."""
+    """By how much scores fall without the strongest reasons, and without some at random."""
     found = read_json(RESULTS / "explanations.json")
     rows = []
     for name, title in method_titles(found).items():
         for kind, entry in found[name].items():
-            if kind == "seconds":
+            if kind in ("seconds", "own"):
                 continue
             ratio = entry["ratio"]
             rows.append(
@@ -73,10 +73,26 @@ def explanations() -> str:
     return as_table(heads, rows)
 
 
+def own_edges() -> str:
+    """By how much scores fall without the strongest of a node's own edges, and without others of them."""
+    found = read_json(RESULTS / "explanations.json")
+    rows = [
+        [
+            f"{title} ({entry['nodes']} nodes)",
+            f"{entry['top']:.3g}",
+            f"{entry['random']:.3g}",
+            f"{100 * entry['larger']:.0f} % of nodes",
+        ]
+        for name, title in method_titles(found).items()
+        if (entry := found[name].get("own")) is not None
+    ]
+    return as_table(["method", "strongest edges", "other edges of the node", "larger for"], rows)
+
+
 def _removed(method: str, kind: str) -> str:
     if kind == "neighbours":
         return "features of neighbours" if method in ("planetoid", "ssgc", "gcn") else "edges to neighbours"
     return kind
 
 
-TABLES: Tables = by_name(calibration, prediction_sets, explanations)
+TABLES: Tables = by_name(calibration, prediction_sets, explanations, own_edges)

@@ -23,6 +23,7 @@ from scipy.special import expit, log_softmax, logit, softmax
 from planetoid.labels import are_balanced
 
 __all__ = [
+    "GUESSED_UNIFORM",
     "MIN_LABELS",
     "Calibration",
     "Reference",
@@ -43,6 +44,7 @@ FEW_CLASSES = 7  # up to which it is the same
 KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
 BOUNDS = ((-5.0, 5.0), (-9.0, 3.0))
 OPTIONS = {"ftol": 1e-7, "maxiter": 30}  # of the minimiser
+GUESSED_UNIFORM = 0.95  # share where nothing is known about a node, and little more than the order of the classes stays
 LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the predictions, and 1 / that
 
 Matrix = npt.NDArray[np.float64]
@@ -72,17 +74,23 @@ class Sample(NamedTuple):
 
     @classmethod
     def of_labels(
-        cls, scores: npt.ArrayLike, codes: npt.ArrayLike, source: str, prior: npt.ArrayLike | None = None
+        cls,
+        scores: npt.ArrayLike,
+        codes: npt.ArrayLike,
+        source: str,
+        prior: npt.ArrayLike | None = None,
+        *,
+        balanced: bool | None = None,
     ) -> Sample:
         """Return the sample of labelled nodes.
 
         ``prior`` is the share of each class among all nodes. Labels are often balanced where the classes are not; each
         node then stands for as many others as its class asks for. Labels that are not balanced are taken for a random
-        sample, in which every node counts alike.
+        sample, in which every node counts alike. ``balanced`` says whether they are, where these are not all labels.
         """
         table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
         targets = np.eye(table.shape[1])[labels]
-        if prior is not None and len(labels) and are_balanced(labels):
+        if prior is not None and len(labels) and (are_balanced(labels) if balanced is None else balanced):
             shares = targets.mean(axis=0)
             weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
             weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]

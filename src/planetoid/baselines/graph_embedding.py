@@ -201,11 +201,14 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         rows = labels_to_leave_out(data)
-        connected = data.graph.connected()[rows]  # the others say nothing
-        X = self._labelled_rows[np.searchsorted(data.labelled, rows[connected])]
+        rows = rows[data.graph.connected()[rows]]  # the others say nothing
+        X = self._labelled_rows[np.searchsorted(data.labelled, rows)]
         scores = self._softmax.scores(X)
-        penalty = self._inverse_penalty(data)
-        sample = left_out_sample(products(X), scores, rows[connected], penalty, data, probabilities)
+        components = data.graph.components()
+        reached = np.bincount(components[data.labelled])[components[rows]] > 1  # also without the label of the node
+        sample = left_out_sample(
+            products(X), scores, rows, self._inverse_penalty(data), data, probabilities, counted=reached
+        )
         return sample._replace(usual_uniform=graph_uniform(data.n_classes))
 
     def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample:

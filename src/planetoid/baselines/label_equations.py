@@ -18,7 +18,7 @@ from planetoid.baselines.linear_system import System, solve
 from planetoid.data.dataset import Dataset
 from planetoid.explanation.contributions import Answer, Contributions, Question
 
-__all__ = ["LabelEquations", "explain_by_labels", "reached", "unit_vector"]
+__all__ = ["LabelEquations", "explain_by_labels", "unit_vector"]
 
 TOL, MAX_ITER = 1e-10, 10_000  # of conjugate gradients
 NOTHING = "nothing is known about this node: no labelled node can be reached from it, so it has the class prior"
@@ -68,14 +68,6 @@ class LabelEquations:
         return System(self.adjacency, self.diagonal, right, self.free)
 
 
-def reached(data: Dataset) -> npt.NDArray[np.bool_]:
-    """Return which nodes are in a component with a label."""
-    components = data.graph.components()
-    has_label = np.zeros(int(components.max()) + 1, dtype=bool)
-    has_label[components[data.labelled]] = True
-    return np.asarray(has_label[components])
-
-
 def unit_vector(n: int) -> Callable[[int], Vector]:
     """Return a function from rows to unit vectors."""
 
@@ -120,7 +112,7 @@ def explain_by_labels(
     targets = data.one_hot() @ (class_weights * question.contrast)
     meaning = "share of the score that comes from this label; the shares add up to the score"
     if not known[row]:
-        note = NOTHING if not reached(data)[row] else ONE_CLASS
+        note = NOTHING if not data.reached[row] else ONE_CLASS
         return Answer(0.0, quantity, [Contributions("labels", none, np.empty(0), meaning, 0.0)], note)
     if equations.fixed[row]:
         own = np.array([kept * targets[row]])

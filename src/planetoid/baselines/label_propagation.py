@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
-from planetoid.baselines.propagation import Propagation, class_mass_weights, reached
+from planetoid.baselines.propagation import Propagation, class_mass_weights
 from planetoid.data.dataset import Dataset
 from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
@@ -102,7 +102,7 @@ class LabelPropagation(Propagation):
     def _fit(self, data: Dataset) -> Probabilities:
         adjacency = symmetric_adjacency(data.graph)
         labelled = data.y >= 0
-        free = ~labelled & reached(data)
+        free = ~labelled & data.reached
         # A constant is harmonic, so we solve for the deviation from the class prior: nodes that
         # an iteration has not reached when it stops then have the prior, not zero.
         prior, labels = data.class_prior, data.one_hot()
@@ -124,7 +124,7 @@ class LabelPropagation(Propagation):
         return LabelEquations(
             adjacency,
             strengths(adjacency),
-            ~labelled & reached(data),
+            ~labelled & data.reached,
             fixed=labelled,
             inject=lambda targets: np.asarray(adjacency @ targets),
             collect=lambda z: np.asarray(adjacency @ z),

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.baselines.label_equations import LabelEquations, explain_by_labels, reached
+from planetoid.baselines.label_equations import LabelEquations, explain_by_labels
 from planetoid.baselines.linear_system import SOLVERS, Array, System, solve
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
@@ -24,7 +24,6 @@ __all__ = [
     "class_mass_normalized",
     "class_mass_weights",
     "filled",
-    "reached",
 ]
 
 SET_QUANTITY = (
@@ -132,7 +131,7 @@ class Propagation(GraphClassifier):
 
     def _known(self, data: Dataset) -> npt.NDArray[np.bool_]:
         """Return which nodes a label reaches."""
-        return reached(data)
+        return data.reached
 
     @property
     def _kept_share(self) -> float:
@@ -158,6 +157,6 @@ def class_mass_weights(scores: Probabilities, prior: npt.NDArray[np.float64]) ->
 
 def filled(scores: Probabilities, data: Dataset) -> Probabilities:
     """Give the class prior to nodes that a label reaches with a score that underflows to zero."""
-    underflown = reached(data) & ~(scores > 0).any(axis=1)
+    underflown = data.reached & ~(scores > 0).any(axis=1)
     scores[underflown] = data.class_prior
     return scores

@@ -2,9 +2,9 @@
 
 A network that has learned a node's label cannot be asked what it would say without it, short of training it again; nor
 can a large linear system, short of solving it again. Two simple methods can, quickly: softmax regression on features,
-propagated or not, by leave-one-out in closed form, and a few steps of propagation of the labels, one fold hidden
-at a time. Calibrated by what they say about the labelled nodes, they say for every unlabelled node how likely each
-class is, and so how often the predictions of another method are correct.
+propagated over edges or over the features that rows share, by leave-one-out in closed form, and a few steps of
+propagation of the labels, one fold hidden at a time. Calibrated by what they say about the labelled nodes, they say for
+every unlabelled node how likely each class is, and so how often the predictions of another method are correct.
 """
 
 from __future__ import annotations
@@ -14,20 +14,32 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.special import softmax
 
 from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, log_probabilities, predicted_prior
 from planetoid.data.dataset import Dataset
+from planetoid.data.scaling import scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
-from planetoid.training.softmax_regression import labels_to_leave_out
+from planetoid.training.softmax_regression import (
+    fit_softmax,
+    labels_to_leave_out,
+    left_out_sample,
+    products,
+    with_first_class,
+)
 
 __all__ = ["fold_numbers", "propagated_labels", "reference_sample"]
 
 FEATURE_STEPS = 8  # of the propagation of features
 FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
+SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
+MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
 FOLDS = 8
+MOST_AT_ONCE = 5_000_000  # entries of a matrix of labels, without several of the folds side by side
 # That two methods agree makes either more likely to be right, which the simple one does not know.
 AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
 SHARE_BY_FEATURES, SHARE_BY_LABELS = 0.6, 0.8  # of the simple method in the scores of prediction sets
@@ -39,7 +51,12 @@ def reference_sample(data: Dataset, probabilities: Probabilities, *, as_accurate
 
     ``as_accurate``: see :meth:`~planetoid.calibration.Sample.of_reference`.
     """
-    reference = _by_features(data) if data.X is not None else _by_labels(data)
+    if data.X is None:
+        reference = _by_labels(data)
+    elif data.graph.n_edges == 0 and _has_shared_features(data):
+        reference = _by_shared_features(data)
+    else:
+        reference = _by_features(data)
     rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
     sample = Sample.of_reference(
         probabilities[rows], reference.probabilities[rows], reference.n_labels, as_accurate=as_accurate
@@ -72,16 +89,57 @@ def _by_features(data: Dataset) -> Reference:
     )
 
 
+def _has_shared_features(data: Dataset) -> bool:
+    """Return whether features are like words: few of all, and not negative."""
+    X = data.X
+    if X is None or isinstance(X, np.ndarray) or not X.nnz or X.data.min() < 0:
+        return False
+    return bool(len(labels_to_leave_out(data)) * max(X.shape) <= MOST_ENTRIES)
+
+
+def _by_shared_features(data: Dataset) -> Reference:
+    """Classify by softmax regression on the mean features of rows that share features with each row.
+
+    The mean is that over steps of a random walk, from a row to one of its features and on to a row that has it. The
+    other rows tell which features belong together, which labelled rows alone cannot.
+    """
+    X = sparse.csr_array(scale_rows(data.X, "l2", np.float64))
+    transposed = sparse.csr_array(X.T)
+    of_row, of_feature = strengths(X), strengths(transposed)
+    step = sparse.diags_array(1 / np.where(of_row > 0, of_row, 1.0)) @ X
+    step = sparse.csr_array(step @ sparse.diags_array(1 / np.where(of_feature > 0, of_feature, 1.0)))
+    rows = labels_to_leave_out(data)
+    rows = rows[data.has_features[rows]]
+    inputs = ((step[rows] @ transposed) @ X).toarray()
+    centre = inputs.mean(axis=0)
+    inputs -= centre
+    size = max(float(np.sqrt((inputs**2).sum(axis=1).mean())), SMALLEST_SIZE)
+    inputs /= size
+    regression = fit_softmax(inputs, data.y[rows], data.n_classes, FEATURES_C)
+    weights = regression.coef.T / size
+    scores = step @ (transposed @ (X @ weights)) - centre @ weights + regression.intercept
+    probabilities = softmax(with_first_class(scores), axis=1)
+    probabilities[~data.has_features] = 0.0
+    sample = left_out_sample(products(inputs), regression.scores(inputs), rows, FEATURES_C, data, probabilities)
+    calibration = calibrate(sample)
+    probabilities[data.has_features] = calibration.apply(probabilities[data.has_features])
+    hidden = calibration.apply(np.exp(sample.scores))
+    return Reference(probabilities, hidden, sample.targets, calibration.n_labels, SHARE_BY_FEATURES)
+
+
 def _by_labels(data: Dataset) -> Reference:
     """Classify by propagated labels, calibrated by the labels of each fold as the others predict them."""
     rows, folds = data.labelled, fold_numbers(data)
     labels = data.one_hot()
     hidden = np.empty((len(rows), data.n_classes))
-    for fold in range(FOLDS):
-        inside = folds == fold
-        visible = labels.copy()
-        visible[rows[inside]] = 0.0
-        hidden[inside] = propagated_labels(data, visible)[rows[inside]]
+    at_once = max(1, MOST_AT_ONCE // labels.size)
+    for first in range(0, FOLDS, at_once):  # the labels without one fold are columns of one matrix
+        some = range(first, min(first + at_once, FOLDS))
+        visible = np.tile(labels[:, None], (1, len(some), 1))
+        inside = np.flatnonzero(np.isin(folds, some))
+        visible[rows[inside], folds[inside] - first] = 0.0
+        found = propagated_labels(data, visible.reshape(data.n_nodes, -1)).reshape(visible.shape)
+        hidden[inside] = found[rows[inside], folds[inside] - first]
     shares, reached = _shares(hidden)
     everywhere, known = _shares(propagated_labels(data, labels))
     prior = predicted_prior(everywhere)

@@ -160,7 +160,7 @@ class TransductiveSVM(InductiveClassifier):
         return self._predict_scaled(X)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities, as_accurate=True)
+        return reference_sample(data, probabilities)
 
     def _explain(self, question: Question) -> Answer:
         return linear_answer(question, self._scaled(question.known_row()), self.coef_, self.intercept_, -0.5, 0.5)

@@ -209,6 +209,22 @@ class Dataset:
             return np.asarray(self.X.any(axis=1))
         return np.asarray(np.diff(self.X.indptr) > 0)
 
+    @cached_property
+    def reached(self) -> npt.NDArray[np.bool_]:
+        """Which nodes are in a connected component with a labelled node.
+
+        >>> import planetoid as pl
+        >>> graph = pl.Graph.from_edges([0, 2], [1, 3])
+        >>> pl.Dataset("pairs", graph, None, [0, -1, -1, -1], ["a"]).reached.tolist()
+        [True, True, False, False]
+        """
+        if not self.n_nodes:
+            return np.zeros(0, dtype=bool)
+        components = self.graph.components()
+        has_label = np.zeros(int(components.max()) + 1, dtype=bool)
+        has_label[components[self.labelled]] = True
+        return np.asarray(has_label[components])
+
     # ---- splits ---------------------------------------------------------------
 
     def split(

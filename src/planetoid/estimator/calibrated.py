@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
+from planetoid.calibration import GUESSED_UNIFORM, MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
 from planetoid.data.dataset import Dataset
 from planetoid.data.types import Probabilities
 from planetoid.errors import PlanetoidError, PlanetoidWarning, warn
@@ -47,12 +47,16 @@ class CalibrationMixin(MethodBase):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
             scores = scores / total
-        self.calibration_ = self._calibration(scores, known, data, started)
+        # Without features, the scores of nodes that no label reaches are a guess, however confident they are.
+        guessed = known & ~data.reached if data.X is None else np.zeros_like(known)
+        self.calibration_ = self._calibration(scores, known & ~guessed, data, started)
         rows, codes = data.labelled, data.y[data.labelled]
         own = rows[~known[rows]]  # the node's own label is all that is known
         uncertain = known.copy()
         uncertain[rows[scores[rows, codes] == 1]] = False  # the method keeps the label
+        uncertain &= ~guessed
         scores[uncertain] = self.calibration_.apply(scores[uncertain])
+        scores[guessed] = replace(self.calibration_, temperature=1.0, uniform=GUESSED_UNIFORM).apply(scores[guessed])
         scores[own] = np.eye(data.n_classes)[data.y[own]]
         known[own] = True
         unknown = int((~known).sum())

@@ -15,7 +15,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from planetoid.calibration import Sample, predicted_prior
 from planetoid.errors import PlanetoidWarning, warn
-from planetoid.labels import some_of_each_class
+from planetoid.labels import are_balanced, some_of_each_class
 
 if TYPE_CHECKING:
     from planetoid.data.dataset import Dataset
@@ -182,13 +182,15 @@ def left_out_sample(
     C: float,
     data: Dataset,
     probabilities: npt.NDArray[np.floating],
+    counted: npt.NDArray[np.bool_] | bool = True,
 ) -> Sample:
     """Return the sample for calibration of labelled nodes ``rows``, each scored without its own label.
 
-    A node counts if its class has another label.
+    A node counts if its class has another label, and if it is among those that are ``counted``.
     """
     codes = data.y[rows]
     left = left_out_scores(gram, scores, codes, C, len(data.labelled) / len(rows))
-    often = np.bincount(codes)[codes] > 1
-    scores = log_softmax(left[often], axis=1)
-    return Sample.of_labels(scores, codes[often], "leave-one-out", predicted_prior(probabilities))
+    counted = counted & (np.bincount(codes)[codes] > 1)
+    scores = log_softmax(left[counted], axis=1)
+    prior = predicted_prior(probabilities)
+    return Sample.of_labels(scores, codes[counted], "leave-one-out", prior, balanced=are_balanced(codes))
