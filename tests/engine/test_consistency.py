@@ -194,6 +194,12 @@ def test_state_goes_on_where_it_was():
         np.testing.assert_array_equal(one, two)
 
 
+def test_weight_decay_is_small_with_very_many_labels():
+    loss = new_loss(PLAN.replace(weight_decay="auto"))
+    loss.examples = loss.examples._replace(labelled=np.zeros(300, np.int32))  # 100 per class
+    assert loss._weight_decay() == pytest.approx(0.005 * 20 / 100)
+
+
 def test_weight_decay_is_small_with_many_classes_and_few_labels():
     loss = new_loss(PLAN.replace(weight_decay="auto"))
     assert loss.weight_decay == pytest.approx(0.005 * (5 / 3 / 20) ** 0.5)

@@ -59,16 +59,21 @@ class ContextPredictions(NamedTuple):
         return np.asarray(self.own.any(axis=1))
 
     def pooled_with(
-        self, probabilities: Probabilities, contexts: NodeContexts, data: Dataset, most: float
+        self, probabilities: Probabilities, contexts: NodeContexts, data: Dataset, most: float, accuracy: float
     ) -> tuple[Probabilities, float]:
         """Pool the predictions of the model with these, and return the weight of these.
 
-        They count as far as they agree with the model, beyond chance, with the weight ``most`` at most. Validation
-        labels choose another weight if it is better by more than a standard error.
+        They count as far as they agree with the model, beyond chance, with the weight ``most`` at most; and not at all
+        if they label the labelled nodes, which they have seen, worse by more than a standard error than ``accuracy``,
+        that of a simple method on labels left out. Validation labels choose another weight if it is better by more than
+        a standard error.
         """
         mean = self.mean(contexts, probabilities)
         answers = [opinion[data.y < 0].argmax(axis=1) for opinion in (probabilities, mean)]
         agreement = most * max(0.0, kappa(answers[0], answers[1], data.n_classes))
+        seen = float((mean[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean())
+        if seen + np.sqrt(accuracy * (1 - accuracy) / len(data.labelled)) < accuracy:
+            agreement = 0.0
         rows, codes = data.validation_nodes
         best, chosen = geometric_mean(probabilities, mean, agreement), agreement
         for weight in OTHER_WEIGHTS if len(rows) else ():

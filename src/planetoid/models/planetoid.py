@@ -233,7 +233,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if self.view_ != "features":
             predictions = ContextPredictions.of(self._distil(data, x, probabilities), x)
             probabilities, self.propagation_weight_ = predictions.pooled_with(
-                probabilities, contexts, data, min(1.0, float(weight))
+                probabilities, contexts, data, min(1.0, float(weight)), teacher.accuracy
             )
             self._context_predictions = predictions
         self._student = None

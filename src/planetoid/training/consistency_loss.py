@@ -21,7 +21,7 @@ from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
 __all__ = ["ConsistencyLoss", "feature_arrays", "new_layers"]
 
 MAX_WEIGHT_DECAY = 0.005
-MANY_LABELS = 20  # per class, from which on the weight decay no longer grows
+MANY_LABELS = 20  # per class, at which the weight decay is largest
 UNITS_TOGETHER = 8  # hidden units that are in one process
 
 Arrays = dict[str, npt.NDArray[np.float32]]
@@ -95,12 +95,12 @@ class ConsistencyLoss(Loss):
         self.memory = self._new_memory()
 
     def _weight_decay(self) -> float:
-        """Return the weight decay; ``"auto"`` is small where there are many classes or few labels."""
+        """Return the weight decay; ``"auto"`` is small where there are many classes, few labels, or very many."""
         if not isinstance(self.plan.weight_decay, str):
             return float(self.plan.weight_decay)
         n_classes = len(self.layers.b2)
-        per_class = len(self.examples.labelled) / n_classes
-        return float(min(MAX_WEIGHT_DECAY, 0.25 / n_classes**2) * min(1.0, per_class / MANY_LABELS) ** 0.5)
+        labels = len(self.examples.labelled) / n_classes / MANY_LABELS
+        return float(min(MAX_WEIGHT_DECAY, 0.25 / n_classes**2) * min(labels**0.5, 1.0 / labels))
 
     def _new_memory(self) -> Memory:
         batch = self.n_labelled + self.n_unlabelled
