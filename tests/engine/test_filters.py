@@ -67,5 +67,5 @@ def test_filter_against_its_dense_matrix(matrix: sparse.csr_array, variant: str)
 
 def test_fewer_columns_at_once_where_they_are_long() -> None:
     assert [block.stop - block.start for block in column_blocks(150, 1_000)] == [64, 64, 22]
-    assert [block.stop - block.start for block in column_blocks(25, 4_000_000)] == [10, 10, 5]
+    assert [block.stop - block.start for block in column_blocks(35, 4_000_000)] == [16, 16, 3]
     assert [block.stop - block.start for block in column_blocks(9, 10**9)] == [4, 4, 1]

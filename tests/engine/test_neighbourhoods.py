@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from planetoid.engine import filters
 from planetoid.engine.alias import alias_tables
 from planetoid.engine.arrays import GraphArrays
 from planetoid.engine.compiling import entry
@@ -79,3 +80,12 @@ def test_a_sample_depends_on_its_number_alone():
     np.testing.assert_array_equal(sampled(walks, [5, 6], values, index=2), whole[2:])
     assert not np.array_equal(sampled(walks, [5, 6], values, index=0), whole[2:])
     assert not np.array_equal(sampled(walks_on(matrix(), seed=1), [3, 4, 5, 6], values), whole)
+
+
+def test_expected_contexts_in_blocks_of_columns_have_the_same_bits(monkeypatch):
+    random = np.random.default_rng(0)
+    adjacency = sparse.random_array((60, 60), density=0.1, rng=random, format="csr", dtype=np.float32)
+    values, importance = random.random((60, 10), dtype=np.float32), random.random(60, dtype=np.float32)
+    whole = expected_contexts(adjacency, importance, 0.2, 5, values)
+    monkeypatch.setattr(filters, "MOST_ENTRIES", 4 * 60)
+    assert np.array_equal(expected_contexts(adjacency, importance, 0.2, 5, values, n_threads=2), whole)

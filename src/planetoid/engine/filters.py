@@ -20,7 +20,7 @@ from planetoid.engine.shards import by_columns
 __all__ = ["Filter", "add_powers", "column_blocks"]
 
 BLOCK, SMALLEST_BLOCK = 64, 4  # columns that are propagated at once
-MOST_ENTRIES = 40_000_000  # of them together
+MOST_ENTRIES = 64_000_000  # of them together
 
 
 def add_powers(

@@ -120,16 +120,24 @@ def expected_contexts(
     degrees = adjacency @ np.ones(adjacency.shape[1])
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     steps = sparse.csr_array(sparse.diags_array((1.0 - restart) * inverse) @ adjacency, dtype=np.float32)
-    total = np.empty_like(values)
-    weight = _visits_of(steps, importance[:, None], length, n_threads)
-    for block in column_blocks(values.shape[1], len(values)):
-        sums = _visits_of(steps, importance[:, None] * values[:, block], length, n_threads)
-        total[:, block] = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
-    return total
+    weight = importance.copy()
+    visits = importance
+    for _ in range(length):  # a single column: scipy is as fast
+        visits = steps @ visits
+        weight += visits
+    blocks = list(column_blocks(values.shape[1], len(values)))
+    if len(blocks) == 1:
+        return _mean_over_contexts(steps, importance, weight, length, values, n_threads)
+    means = np.empty(values.shape, np.float32)
+    for block in blocks:
+        means[:, block] = _mean_over_contexts(steps, importance, weight, length, values[:, block], n_threads)
+    return means
 
 
-def _visits_of(steps: sparse.csr_array, values: Table, length: int, n_threads: int) -> Table:
-    """Return ``sum_k steps^k @ values`` for k = 0 to ``length``."""
-    total = values.copy()
-    add_powers(steps, values, length, total, n_threads=n_threads)
-    return total
+def _mean_over_contexts(
+    steps: sparse.csr_array, importance: Row, weight: Row, length: int, values: Table, n_threads: int
+) -> Table:
+    weighted = importance[:, None] * values
+    total: Table = weighted.copy()
+    add_powers(steps, weighted, length, total, n_threads=n_threads)
+    return np.divide(total, weight[:, None], out=total, where=weight[:, None] > 0)
