@@ -7,6 +7,9 @@ from docs_tables.common import RESULTS, Tables, as_table, by_name, method_titles
 ENGINE_PARTS = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
 
 
+PLAN_BYTES = ("tables_bytes", "graph_bytes")
+
+
 def skipgram() -> str:
     """Speed, scaling and memory of the engine, compared with its peers."""
     found = read_json(RESULTS / "skipgram.json")
@@ -36,6 +39,7 @@ def cluster() -> str:
     rows += [
         ["two processes against one", f"{training['two_against_one']:.2f}"],
         ["two processes against the engine of one process", f"{training['two_against_the_engine_of_one_process']:.2f}"],
+        ["two processes against TorchRec, tables sharded by rows", f"{training['two_against_TorchRec']:.0f}"],
         ["GB of a process above half of the tables and the graph", f"{above:.2f}"],
         ["exchange of so many integers", exchange],
         [
@@ -44,6 +48,22 @@ def cluster() -> str:
         ],
     ]
     return as_table(["measured", "result"], rows)
+
+
+def cluster_plan() -> str:
+    """Processor time of a walk at three sizes, and what it would be for a billion nodes."""
+    found = read_json(RESULTS / "cluster.json")["growth"]
+    rows = [
+        [f"{row['nodes']:,}", f"{row['cpu_microseconds_per_walk']:.1f}", *(f"{row[k] / 1e9:.2f}" for k in PLAN_BYTES)]
+        for row in found["sizes"]
+    ]
+    at_billion = found["microseconds_at_1e9"]
+    hours = 1e10 * at_billion / 3.6e9
+    said = (
+        f"Each tenfold adds {found['microseconds_more_per_tenfold']:.1f} µs, so that a walk would take "
+        f"{at_billion:.0f} µs at 10⁹ nodes, and 10 walks per node {hours:.0f} hours."
+    )
+    return f"{as_table(['nodes', 'µs per walk', 'GB of tables', 'GB of graph'], rows)}\n{said}\n"
 
 
 def cluster_accuracy() -> str:
@@ -118,4 +138,6 @@ def wide_tables() -> str:
     return as_table(["rows and columns", "pyarrow and CSR", "`--features` (ratio)", "`--nodes` (ratio)"], rows)
 
 
-TABLES: Tables = by_name(skipgram, cluster, cluster_accuracy, propagation, onnx_export, reports, wide_tables)
+TABLES: Tables = by_name(
+    skipgram, cluster, cluster_plan, cluster_accuracy, propagation, onnx_export, reports, wide_tables
+)
