@@ -24,23 +24,37 @@ MOST_ENTRIES = 64_000_000  # of them together
 
 
 def add_powers(
-    matrix: sparse.csr_array, values: Table, steps: int, total: Table, *, scale: float = 1.0, n_threads: int = 1
+    matrix: sparse.csr_array,
+    values: Table,
+    steps: int,
+    total: Table,
+    *,
+    scale: float = 1.0,
+    n_threads: int | None = None,
 ) -> Table:
     """Add ``(scale * matrix)^k @ values`` for k = 1 to ``steps`` to ``total``; return the last of them.
+
+    By compiled code on so many threads, or by scipy, with the same bits, if ``n_threads`` is None: loading a compiler
+    takes longer than a small product.
 
     >>> path = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], np.float32))
     >>> total = np.zeros((3, 1), np.float32)
     >>> add_powers(path, np.array([[1], [0], [0]], np.float32), 2, total).ravel().tolist(), total.ravel().tolist()
     ([1.0, 0.0, 1.0], [1.0, 1.0, 1.0])
     """
-    from planetoid.engine.barrier import run_in_step
-    from planetoid.engine.powers import add_powers_in_step
-
     values = np.ascontiguousarray(values, np.float32)
     if steps == 0:
         return values
+    if n_threads is None:
+        for _ in range(steps):
+            values = np.float32(scale) * (matrix @ values)
+            total += values
+        return values
+    from planetoid.engine.barrier import run_in_step
+    from planetoid.engine.powers import add_powers_in_step
+
     powers = np.empty((min(steps, 2), *values.shape), np.float32)
-    work = matrix.indptr + np.arange(len(matrix.indptr), dtype=matrix.indptr.dtype)  # an entry, or a row to write
+    work = matrix.indptr + np.arange(len(matrix.indptr))  # an entry, or a row to write
     shares = np.arange(n_threads + 1) * (int(work[-1]) / n_threads)
     bounds = np.searchsorted(work, shares).astype(np.int64)
     bounds[-1] = matrix.shape[0]
@@ -63,14 +77,15 @@ class Filter:
     K : int
     alpha : float
         Ignored by SGC.
-    n_threads : int
+    n_threads : int or None
+        See :func:`add_powers`.
     """
 
     adjacency: sparse.csr_array
     variant: str
     K: int
     alpha: float
-    n_threads: int = 1
+    n_threads: int | None = None
 
     def __call__(self, values: Table) -> Table:
         """Return ``S @ values``; processes divide the columns."""

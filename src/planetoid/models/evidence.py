@@ -42,7 +42,7 @@ class Evidence(NamedTuple):
 
     X: Rows | None  # rows of unit length
     adjacency: sparse.csr_array | None  # symmetric
-    n_threads: int = 1
+    n_threads: int | None = None  # of compiled products; None: of scipy
 
     @property
     def n_nodes(self) -> int:

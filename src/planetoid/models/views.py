@@ -178,7 +178,9 @@ class FeatureView(View):
 class GraphView(View):
     """The kernel of label spreading, ``sum_k (1 - a)^k A_hat^k``, centred: how often walks between nodes meet."""
 
-    def __init__(self, adjacency: sparse.csr_array, labelled: npt.NDArray[np.int64], n_threads: int = 1) -> None:
+    def __init__(
+        self, adjacency: sparse.csr_array, labelled: npt.NDArray[np.int64], n_threads: int | None = None
+    ) -> None:
         self.adjacency, self.labelled, self.n_threads = adjacency, labelled, n_threads
         self.steps = normalized_adjacency(adjacency)
         n = adjacency.shape[0]
