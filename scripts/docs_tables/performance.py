@@ -5,8 +5,6 @@ from __future__ import annotations
 from docs_tables.common import RESULTS, Tables, as_table, by_name, method_titles, read_json
 
 ENGINE_PARTS = ("speed", "quality", "threads", "end", "growth", "memory", "cold")
-
-
 PLAN_BYTES = ("tables_bytes", "graph_bytes")
 
 

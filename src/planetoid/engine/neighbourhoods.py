@@ -121,10 +121,7 @@ def expected_contexts(
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     steps = sparse.csr_array(sparse.diags_array((1.0 - restart) * inverse) @ adjacency, dtype=np.float32)
     weight = importance.copy()
-    visits = importance
-    for _ in range(length):  # a single column: scipy is as fast
-        visits = steps @ visits
-        weight += visits
+    add_powers(steps, importance[:, None], length, weight[:, None])  # a single column: scipy is as fast
     blocks = list(column_blocks(values.shape[1], len(values)))
     if len(blocks) == 1:
         return _mean_over_contexts(steps, importance, weight, length, values, n_threads)
