@@ -45,7 +45,7 @@ class Nested(GraphClassifier):
 
     constraints: ClassVar[Constraints] = {"encoder": Encoder, "C": Real(0, closed="neither")}
 
-    def __init__(self, *, encoder=Encoder(), C=1.0):  # noqa: B008 - it is immutable
+    def __init__(self, *, encoder=Encoder(), C=1.0):
         self.encoder = encoder
         self.C = C
 

@@ -9,14 +9,16 @@ from planetoid.models.evidence import (
     CHANCE,
     LABELS_THAT_COUNT,
     LEAST_WEIGHT,
+    MOST_IN_HALVES,
     SECOND_CONFIDENCE,
     Evidence,
     _agreement,
     _in_doubt,
     _most_reliable,
+    _second_weight,
     ask_views,
 )
-from planetoid.models.opinions import SECOND_POWER, kappa, sharpened
+from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, kappa, sharpened
 from planetoid.models.teacher import Verdict
 from planetoid.models.views import VIEWS
 
@@ -83,7 +85,8 @@ def test_second_opinions_count_by_their_reliability():
     others = np.zeros_like(teacher.probabilities)
     for name, verdict in teacher.verdicts.items():
         best = teacher.verdicts[teacher.view].reliability
-        weight = ((verdict.reliability + CHANCE) / (best + CHANCE)) ** SECOND_POWER
+        left_out = [15 * found.leave_one_out + FEW_LABELS for found in (verdict, teacher.verdicts[teacher.view])]
+        weight = ((verdict.reliability + CHANCE) / (best + CHANCE) * min(1, left_out[0] / left_out[1])) ** SECOND_POWER
         if name != teacher.view and weight > LEAST_WEIGHT:
             alone = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, names=[name])
             others += weight * np.log(np.maximum(sharpened(alone.probabilities, SECOND_CONFIDENCE), 1e-6))
@@ -95,9 +98,48 @@ def test_second_opinions_count_by_their_reliability():
 def test_agreement_is_the_mean_over_groups_of_nodes():
     one, other = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 1, 1, 1, 1, 0])
     every, some = np.ones(6, bool), np.arange(6) < 4
-    expected = (kappa(one, other, 2) + kappa(one[:4], other[:4], 2)) / 2
-    assert _agreement(one, other, (every, some), 2) == pytest.approx(expected)
-    assert _agreement(one, other, (every, ~every), 2) == pytest.approx(kappa(one, other, 2))  # an empty group
+    within = kappa(one[:4], other[:4], 2)
+    found = _agreement((one, other), every, some, 2, of_graph=False)
+    assert found == pytest.approx((kappa(one, other, 2) + within) / 2)
+    assert _agreement((one, other), every, ~every, 2, of_graph=False) == pytest.approx(kappa(one, other, 2))
+    assert _agreement((one, other), every, some, 2, of_graph=True) == pytest.approx((within * 4 / 6 + within) / 2)
+    assert _agreement((one, other), every, ~every, 2, of_graph=True) == 0
+
+
+def test_a_graph_that_says_nothing_about_most_nodes_does_not_agree_about_them():
+    # Triangles: halves of the edges tell the same of the few nodes that labels reach, and the same default of the rest.
+    n = 600
+    rows = np.arange(n)
+    source, target = np.concatenate([rows, rows]), np.concatenate([rows - rows % 3 + (rows + 1) % 3, rows])
+    edges = sparse.csr_array((np.ones(2 * n), (source, target)), shape=(n, n))
+    adjacency = sparse.csr_array(((edges + edges.T) > 0).astype(np.float32))
+    truth = rows // 3 % 3
+    X = sparse.csr_array(np.eye(3, dtype=np.float32)[np.where(rows % 5, truth, (truth + 1) % 3)])
+    teacher, _ = asked(X, adjacency, truth, 5)
+    assert teacher.verdicts["graph"].agreement < 0.6
+    assert teacher.view != "graph"
+
+
+def test_a_second_opinion_counts_less_if_it_is_worse_at_labels_left_out():
+    reliable = {"neighbourhood": 1.0, "graph": 1.0}
+    alike = {name: Verdict(0.5, 0.8, 1.0) for name in reliable}
+    worse = alike | {"graph": Verdict(0.7, 0.4, 1.0)}
+    assert _second_weight("graph", "neighbourhood", reliable, alike, 50) == 1.0
+    assert _second_weight("graph", "neighbourhood", reliable, worse, 50) == pytest.approx((30 / 50) ** SECOND_POWER)
+    assert _second_weight("graph", "neighbourhood", reliable, worse, 0) == 1.0
+
+
+def test_halves_learn_from_some_labels_and_views_from_all():
+    X, adjacency, truth = blocks()
+    labelled = np.arange(len(truth) - 5)
+    few, many = (
+        ask_views(Evidence(X, adjacency), nodes, truth[nodes], 3) for nodes in (labelled[:MOST_IN_HALVES], labelled)
+    )
+    assert len(labelled) > MOST_IN_HALVES
+    for name, verdict in many.verdicts.items():
+        assert verdict.agreement == few.verdicts[name].agreement  # classes take turns, so the first ones are taken
+        expected = verdict.agreement + verdict.leave_one_out * len(labelled) / LABELS_THAT_COUNT
+        assert verdict.reliability == pytest.approx(expected)
 
 
 def test_nodes_that_labels_reach():

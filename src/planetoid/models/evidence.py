@@ -4,7 +4,8 @@ With few labels, cross-validation is too noisy to select a view (:mod:`planetoid
 *agreement*: split the evidence (the edges, the columns of X) at random into halves and predict from each. The
 predictions of the two halves agree beyond chance only if both halves carry the same signal, which neither a random
 graph nor noise features do. It is the mean over all unlabelled nodes and over those that labels reach in both halves of
-the edges. With more labels, :func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
+the edges; about the other nodes the graph says nothing, so that it cannot agree there. With more labels,
+:func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from scipy.sparse.csgraph import connected_components
 from planetoid.data.scaling import Rows
 from planetoid.engine.filters import Filter
 from planetoid.graph.adjacency import normalized_adjacency
-from planetoid.models.opinions import SECOND_POWER, Codes, kappa, sharpened
+from planetoid.labels import some_of_each_class
+from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, kappa, sharpened
 from planetoid.models.teacher import Teacher, Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, View
 
@@ -29,6 +31,7 @@ __all__ = ["Evidence", "ask_views", "most_labelled"]
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
 MOST_LABELLED, FEWEST_PER_CLASS = 1_000, 5  # labelled nodes that a view learns from
 MOST_ENTRIES = 200_000_000  # nodes times labelled nodes
+MOST_IN_HALVES = 200  # labelled nodes that halves of the evidence learn from: with more, leave-one-out decides
 SECOND_CONFIDENCE = 0.6  # to which the opinion of a view that is not the best is sharpened
 LEAST_WEIGHT = 0.03  # below which an opinion is not asked for
 ENOUGH_NODES = 64  # for an embedding of the graph to mean something: then the graph decides a tie
@@ -126,35 +129,76 @@ def ask_views(
     fits = {name: view.regression(targets) for name, view in views.items()}
     verdicts = {}
     if len(names) > 1:
-        unlabelled = np.ones(evidence.n_nodes, bool)
-        unlabelled[labelled] = False
-        halves = evidence.halves(random)
-        reached = unlabelled & halves[0].reached(labelled) & halves[1].reached(labelled)
+        agreements = _agreements(evidence, labelled, codes, n_classes, names, random)
         for name in names:
-            predicted = []
-            for half in halves:
-                view = half.view(name, labelled, random)
-                predicted.append(view.scores(view.regression(targets).dual).argmax(axis=1))
-            agreement = _agreement(predicted[0], predicted[1], (unlabelled, reached), n_classes)
             left_out = kappa(fits[name].left_out.argmax(axis=1)[often], codes[often], n_classes)
-            reliability = agreement + left_out * int(often.sum()) / LABELS_THAT_COUNT
-            verdicts[name] = Verdict(agreement, left_out, reliability)
+            reliability = agreements[name] + left_out * int(often.sum()) / LABELS_THAT_COUNT
+            verdicts[name] = Verdict(agreements[name], left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
     best = _most_reliable(reliable, _in_doubt(evidence, verdicts))
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
     for name in reliable:
-        weight = min(1.0, (reliable[name] + CHANCE) / (reliable[best] + CHANCE)) ** SECOND_POWER
-        if name != best and weight > LEAST_WEIGHT and reliable[name] > TIE:
+        weight = _second_weight(name, best, reliable, verdicts, int(often.sum()))
+        if name != best and weight > LEAST_WEIGHT and reliable[name] > CHANCE:
             opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
             others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
     return Teacher(best, probabilities, fits[best].accuracy, others, verdicts)
 
 
-def _agreement(one: Codes, other: Codes, groups: Sequence[npt.NDArray[np.bool_]], n_classes: int) -> float:
-    """Return the mean agreement over groups of nodes that are not empty."""
-    found = [kappa(one[group], other[group], n_classes) for group in groups if group.any()]
-    return sum(found) / max(1, len(found))
+def _agreements(
+    evidence: Evidence,
+    labelled: npt.NDArray[np.int64],
+    codes: Codes,
+    n_classes: int,
+    names: Sequence[str],
+    random: np.random.Generator,
+) -> dict[str, float]:
+    """Return how far the predictions of two halves of the evidence agree, for each view."""
+    some = some_of_each_class(codes, np.arange(len(codes)), MOST_IN_HALVES)
+    labelled, targets = labelled[some], np.eye(n_classes)[codes[some]]
+    unlabelled = np.ones(evidence.n_nodes, bool)
+    unlabelled[labelled] = False
+    halves = evidence.halves(random)
+    reached = unlabelled & halves[0].reached(labelled) & halves[1].reached(labelled)
+    found = {}
+    for name in names:
+        predicted = []
+        for half in halves:
+            view = half.view(name, labelled, random)
+            predicted.append(view.scores(view.regression(targets).dual).argmax(axis=1))
+        found[name] = _agreement(predicted, unlabelled, reached, n_classes, of_graph=name == "graph")
+    return found
+
+
+def _second_weight(
+    name: str, best: str, reliable: dict[str, float], verdicts: dict[str, Verdict], n_labels: int
+) -> float:
+    """Return what a second opinion counts: as far as it is as reliable, and as good at labels that were left out."""
+    if name == best:
+        return 1.0
+    correct = [n_labels * max(0.0, verdicts[view].leave_one_out) + FEW_LABELS for view in (name, best)]
+    ratios = (reliable[name] + CHANCE) / (reliable[best] + CHANCE), correct[0] / correct[1]
+    return float(min(1.0, ratios[0]) * min(1.0, ratios[1])) ** SECOND_POWER
+
+
+def _agreement(
+    predicted: Sequence[Codes],
+    unlabelled: npt.NDArray[np.bool_],
+    reached: npt.NDArray[np.bool_],
+    n_classes: int,
+    *,
+    of_graph: bool,
+) -> float:
+    """Return how far two predictions agree: the mean over all unlabelled nodes and over those that labels reach.
+
+    The graph says nothing about nodes that labels do not reach.
+    """
+    one, other = predicted
+    everywhere, within = (kappa(one[group], other[group], n_classes) for group in (unlabelled, reached))
+    if of_graph:
+        everywhere = within * int(reached.sum()) / max(1, int(unlabelled.sum()))
+    return (everywhere + within) / 2 if reached.any() else everywhere
 
 
 def _in_doubt(evidence: Evidence, verdicts: dict[str, Verdict]) -> str:
