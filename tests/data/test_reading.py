@@ -257,3 +257,27 @@ def test_each_file_is_read_once(tmp_path, write, labels):
     size = sum(path.stat().st_size for path in (edges, tmp_path / "f.csv", labels))
     assert size > 2**23
     assert bytes_read() - before < 1.6 * size
+
+
+TABLES = {"nodes": "colour,label\nfoo,red,x\nbar,blue,y\nbaz,red,\n", "labels": "label\nfoo,x\nbar,y\n"}
+
+
+@pytest.mark.parametrize("role", TABLES)
+def test_edges_whose_first_line_names_the_ids_of_another_table_have_a_header(tmp_path, role):
+    edges, other = tmp_path / "edges.csv", tmp_path / "other.csv"
+    edges.write_text("package,needs\nfoo,bar\nbar,baz\n")
+    other.write_text(f"package,{TABLES[role]}")
+    data = pl.read_dataset(edges=edges, header={role: True}, **{role: other})
+    assert data.node_ids.tolist() == ["bar", "baz", "foo"]
+    assert data.graph.n_edges == 2
+    other.write_text(f"who,{TABLES[role]}")
+    with pytest.warns(PlanetoidWarning) as found:
+        assert pl.read_dataset(edges=edges, header={role: True}, **{role: other}).graph.n_edges == 3
+    assert any("which occur nowhere else" in str(warning.message) for warning in found)
+
+
+def test_a_table_that_cannot_be_opened_says_nothing_about_the_edges(tmp_path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("package,needs\nfoo,bar\nbar,baz\n")
+    with pytest.warns(PlanetoidWarning, match="nowhere else"), pytest.raises(DataError, match="missing"):
+        pl.read_dataset(edges=edges, labels=tmp_path / "missing.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -111,7 +112,7 @@ class DatasetFiles:
             source=self.source_column,
             target=self.target_column,
             weight=self.weight_column,
-            header=self._has_header("edges"),
+            header=self._edges_have_header(),
             decimal=self.decimal,
             query=self._query_of("edges"),
         )
@@ -224,6 +225,24 @@ class DatasetFiles:
         if not self.is_table(role):
             return None
         return self.header.get(role) if isinstance(self.header, Mapping) else self.header
+
+    def _edges_have_header(self) -> bool | None:
+        """Return whether the edges have a header: also if their first line has the name of another table's ids."""
+        known = self._has_header("edges")
+        tables = [role for role in self.sources if role != "edges" and self.is_table(role)]
+        if known is not None or not tables:
+            return known
+        edges = self._open("edges")
+        if edges.header_is_certain or edges.has_names:
+            return None
+        first = {edges.cell(0, column) for column in range(len(edges.names))}
+        for role in tables:
+            with suppress(PlanetoidError):  # which is raised when that table is read
+                other = self._open(role)
+                name = self.id_column if self.id_column in other.names else other.names[0]
+                if other.has_names and name in first:
+                    return True
+        return None
 
     def _query_of(self, role: str) -> str | None:
         return self.query.get(role) if isinstance(self.query, Mapping) else self.query
