@@ -197,10 +197,12 @@ def test_state_goes_on_where_it_was():
 def test_weight_decay_is_small_with_very_many_labels():
     loss = new_loss(PLAN.replace(weight_decay="auto"))
     loss.examples = loss.examples._replace(labelled=np.zeros(300, np.int32))  # 100 per class
-    assert loss._weight_decay() == pytest.approx(0.005 * 20 / 100)
+    assert loss._weight_decay() == pytest.approx(0.005 * 3 / 6 * 20 / 100)
 
 
-def test_weight_decay_is_small_with_many_classes_and_few_labels():
+def test_weight_decay_is_small_with_few_or_many_classes_and_few_labels():
     loss = new_loss(PLAN.replace(weight_decay="auto"))
-    assert loss.weight_decay == pytest.approx(0.005 * (5 / 3 / 20) ** 0.5)
+    assert loss.weight_decay == pytest.approx(0.005 * 3 / 6 * (5 / 3 / 20) ** 0.5)
+    loss.layers = loss.layers._replace(b2=np.zeros(20, np.float32))
+    assert loss._weight_decay() == pytest.approx(0.25 / 20**2 * (5 / 20 / 20) ** 0.5)
     assert new_loss(PLAN.replace(weight_decay=0.5)).weight_decay == 0.5

@@ -21,6 +21,7 @@ from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
 __all__ = ["ConsistencyLoss", "feature_arrays", "new_layers"]
 
 MAX_WEIGHT_DECAY = 0.005
+FEW_CLASSES = 6  # with fewer, the weight decay is smaller, since there are fewer labels in all
 MANY_LABELS = 20  # per class, at which the weight decay is largest
 UNITS_TOGETHER = 8  # hidden units that are in one process
 
@@ -95,12 +96,13 @@ class ConsistencyLoss(Loss):
         self.memory = self._new_memory()
 
     def _weight_decay(self) -> float:
-        """Return the weight decay; ``"auto"`` is small where there are many classes, few labels, or very many."""
+        """Return the weight decay; ``"auto"`` is small where there are few labels or very many, in all or per class."""
         if not isinstance(self.plan.weight_decay, str):
             return float(self.plan.weight_decay)
         n_classes = len(self.layers.b2)
         labels = len(self.examples.labelled) / n_classes / MANY_LABELS
-        return float(min(MAX_WEIGHT_DECAY, 0.25 / n_classes**2) * min(labels**0.5, 1.0 / labels))
+        by_classes = min(MAX_WEIGHT_DECAY * min(1.0, n_classes / FEW_CLASSES), 0.25 / n_classes**2)
+        return float(by_classes * min(labels**0.5, 1.0 / labels))
 
     def _new_memory(self) -> Memory:
         batch = self.n_labelled + self.n_unlabelled

@@ -208,7 +208,7 @@ class Consistency(Parameters):
         Of Adam, falling to 0 along half a cosine.
     weight_decay : float or "auto"
         L2 penalty of all parameters. ``"auto"`` depends on the number of classes C and of labels per class L:
-        min(0.005, 1 / (4 C^2)), times sqrt(L / 20) for L < 20 and 20 / L for L > 20.
+        min(0.005, C / 1200, 1 / (4 C^2)), times sqrt(L / 20) for L < 20 and 20 / L for L > 20.
     dropout, feature_dropout : float
         Share of hidden units and of features that a step drops.
     evaluate_every : int
