@@ -58,7 +58,8 @@ class Reference(NamedTuple):
     hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
     targets: Matrix  # (label, class): their labels, weighted
     n_labels: int  # that it was calibrated by
-    share: float  # of its probabilities in the scores of prediction sets
+    share: float | None = None  # of its probabilities in the scores of prediction sets; None: by what both say
+    agreement: float = 0.98  # temperature of these scores then: if two methods agree, either is more likely to be right
 
 
 class Sample(NamedTuple):
