@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_softmax, logit, softmax
+from scipy.special import expit, log_softmax, logit
 
 from planetoid.labels import are_balanced
 
@@ -208,7 +208,8 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
     def loss(numbers: Matrix) -> tuple[float, Matrix]:
         uniform = 1 / (1 + np.exp(-numbers[1]))
         scaled = scores * np.exp(-numbers[0])
-        soft = softmax(scaled, axis=1)
+        soft = np.exp(scaled)  # at most 1, as the largest score of a row is 0
+        soft /= soft.sum(axis=1, keepdims=True)
         mixed = (1 - uniform) * soft + uniform / n_classes
         outer = targets / mixed
         by_temperature = soft * (scaled - (soft * scaled).sum(axis=1, keepdims=True))
