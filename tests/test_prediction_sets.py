@@ -122,6 +122,21 @@ def test_sets_by_a_mean_of_two_methods_are_smaller_than_those_of_either():
     np.testing.assert_allclose(scores.sum(axis=1), 1, rtol=1e-5)
 
 
+def test_a_further_opinion_moves_the_scores():
+    said = np.tile([0.5, 0.3, 0.2], (40, 1))
+    hidden, labels = said[:10], np.eye(3)[[0] * 10]
+    opinion = np.zeros((40, 3), np.float32)
+    opinion[20:, 2] = np.log(4)
+    reference = Reference(said, hidden, labels, 10, agreement=1.0, opinion=opinion)
+    scores, _ = node_sets(said, reference, np.ones(40, bool))
+    np.testing.assert_allclose(scores[:20], said[:20], rtol=1e-6)
+    np.testing.assert_allclose(scores[20:], np.tile([0.5, 0.3, 0.8], (20, 1)) / 1.6, rtol=1e-6)
+    softer, _ = node_sets(said, reference._replace(agreement=2.0), np.ones(40, bool))
+    np.testing.assert_allclose(
+        softer[20:], np.sqrt(scores[20:]) / np.sqrt(scores[20:]).sum(axis=1, keepdims=True), rtol=1e-5
+    )
+
+
 def test_a_method_that_says_little_leaves_the_sets_to_the_reference():
     rng = np.random.default_rng(7)
     true = np.exp(log_softmax(rng.normal(size=(4_000, 4)) * 2, axis=1))

@@ -60,6 +60,7 @@ class Reference(NamedTuple):
     n_labels: int  # that it was calibrated by
     share: float | None = None  # of its probabilities in the scores of prediction sets; None: by what both say
     agreement: float = 0.98  # temperature of these scores then: if two methods agree, either is more likely to be right
+    opinion: Probabilities | None = None  # (node, class): what another simple method adds to their logarithms
 
 
 class Sample(NamedTuple):

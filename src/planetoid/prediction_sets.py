@@ -70,7 +70,7 @@ def node_sets(
     rows = candidates[np.unique(np.linspace(0, len(candidates) - 1, MOST_NODES).astype(np.int64))]
     if reference.share is None:
         weight = _weight(probabilities[rows], referred[rows])
-        scores = _geometric_mean(probabilities, referred, weight, reference.agreement)
+        scores = _geometric_mean(probabilities, referred, weight, reference)
         expected = scores[rows]
     else:
         scores = (reference.share * referred + (1 - reference.share) * probabilities).astype(np.float32)
@@ -96,12 +96,14 @@ def _weight(probabilities: Probabilities, referred: Probabilities) -> float:
 
 
 def _geometric_mean(
-    one: Probabilities, other: Probabilities, weight: float, temperature: float
+    probabilities: Probabilities, referred: Probabilities, weight: float, reference: Reference
 ) -> npt.NDArray[np.float32]:
-    """Return the weighted geometric mean of two tables, with rows that sum to one, at a temperature."""
-    logs = np.float32(weight / temperature) * np.log(np.maximum(one, SMALLEST, dtype=np.float32))
-    logs += np.float32((1 - weight) / temperature) * np.log(np.maximum(other, SMALLEST, dtype=np.float32))
-    return np.asarray(softmax(logs, axis=1))
+    """Return the weighted geometric mean of a method and its reference, with rows that sum to one."""
+    logs = np.float32(weight) * np.log(np.maximum(probabilities, SMALLEST, dtype=np.float32))
+    logs += np.float32(1 - weight) * np.log(np.maximum(referred, SMALLEST, dtype=np.float32))
+    if reference.opinion is not None:
+        logs += reference.opinion
+    return np.asarray(softmax(logs / np.float32(reference.agreement), axis=1))
 
 
 def members(

@@ -43,7 +43,8 @@ MOST_AT_ONCE = 5_000_000  # entries of a matrix of labels, without several of th
 # That two methods agree makes either more likely to be right, which the simple one does not know.
 AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
-LABELS_AGREE = 0.95  # temperature of the scores, if they do not
+LABELS_AGREE, FEATURES_AND_LABELS_AGREE = 0.95, 1.04  # temperatures of the scores, if they do not
+LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
 
@@ -89,8 +90,13 @@ def _reference(data: Dataset) -> tuple[Reference, bool]:
     if data.graph.n_edges == 0:
         return (_by_shared_features if _has_shared_features(data) else _by_features)(data), False
     by_features, by_labels = _by_features(data), _by_labels(data)
-    better = _log_loss(by_labels) < _log_loss(by_features)
-    return (by_labels if better else by_features), better
+    loss = _log_loss(by_labels)
+    if loss < _log_loss(by_features):
+        return by_labels, True
+    weight = LABELS_WEIGHT * max(0.0, 1 - loss / np.log(max(2, data.n_classes)))
+    opinion = np.float32(weight) * log_probabilities(by_labels.probabilities).astype(np.float32)
+    opinion[~by_labels.probabilities.any(axis=1)] = 0.0
+    return by_features._replace(opinion=opinion, agreement=FEATURES_AND_LABELS_AGREE), False
 
 
 def _log_loss(reference: Reference) -> float:
