@@ -100,9 +100,9 @@ def _reference(data: Dataset) -> tuple[Reference, bool]:
 
 
 def _log_loss(reference: Reference) -> float:
-    """Return the mean log-loss of labels that a reference was not shown."""
-    targets = reference.targets
-    return float(-(targets * log_probabilities(reference.hidden)).sum() / max(targets.sum(), SMALLEST_SIZE))
+    """Return the mean log-loss of labels that a reference was not shown; infinite without any."""
+    total = float(reference.targets.sum())
+    return -float((reference.targets * log_probabilities(reference.hidden)).sum()) / total if total else np.inf
 
 
 def _by_features(data: Dataset) -> Reference:
@@ -199,7 +199,8 @@ def label_step(data: Dataset) -> sparse.csr_array:
     loop = mean_weight(adjacency)
     looped = sparse.csr_array(adjacency + np.float32(loop) * sparse.eye_array(data.n_nodes, dtype=np.float32))
     scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
-    return sparse.csr_array((looped.data * np.repeat(scale, np.diff(looped.indptr)), looped.indices, looped.indptr))
+    looped.data *= np.repeat(scale, np.diff(looped.indptr))
+    return looped
 
 
 def propagated_labels(
