@@ -2,8 +2,9 @@
 
     python benchmarks/calibration.py [--seeds 10] [--data cora,citeseer,pubmed] [--methods planetoid,lp]
 
-Default parameters; a method that draws nothing is fitted once. The raw probabilities are those before calibration. A
-run that is in the results already is not repeated. Data sets come from ``PLANETOID_DATA`` or ``../shared/data``.
+Default parameters; a method that draws nothing has one run. The raw probabilities are those before calibration. The
+share of the time is that of one fit, of fast methods the median of several. A run that is in the results already is not
+repeated. Data sets come from ``PLANETOID_DATA`` or ``../shared/data``.
 Results: ``benchmarks/results/calibration.json``.
 """
 
@@ -25,6 +26,7 @@ from planetoid.registry import METHODS, fastest_first
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "calibration.json"
 ROOT = os.environ.get("PLANETOID_DATA") or str(HERE.parent.parent / "shared" / "data")
+FAST, REPEATS = 0.5, 9  # seconds of a fit whose time is measured so often
 
 
 def one_run(data: pl.Dataset, method: str, seed: int, *, calibrate: bool = True) -> dict[str, object]:
@@ -48,6 +50,13 @@ def one_run(data: pl.Dataset, method: str, seed: int, *, calibrate: bool = True)
     }
 
 
+def share(run: dict[str, object]) -> float:
+    """Return the share of the time of a fit that calibrating took."""
+    calibration = run["calibration"]
+    assert isinstance(calibration, dict)
+    return float(calibration["share"])
+
+
 def draws(method: str) -> bool:
     """Return whether the result depends on the seed."""
     return "random_state" in pl.METHODS[method]().get_params() and method not in ("ica", "manireg")
@@ -64,12 +73,14 @@ def main() -> None:
     for name in options.data.split(","):
         data = pl.datasets.load(name, root=ROOT)
         for method in options.methods.split(","):
-            if METHODS.info(method).seconds < 0.5:
+            fast = METHODS.info(method).seconds < FAST
+            if fast:
                 one_run(data, method, 0)  # loads compiled code, which would count
             for seed in range(options.seeds if draws(method) else 1):
                 entry = results.setdefault(method, {}).setdefault(name, {"calibrated": {}, "raw": {}})
                 if str(seed) not in entry["calibrated"]:
-                    entry["calibrated"][str(seed)] = one_run(data, method, seed)
+                    runs = [one_run(data, method, seed) for _ in range(REPEATS if fast and seed == 0 else 1)]
+                    entry["calibrated"][str(seed)] = sorted(runs, key=share)[len(runs) // 2]
                 if seed == 0 and "0" not in entry["raw"]:
                     entry["raw"]["0"] = one_run(data, method, seed, calibrate=False)
                 RESULTS.write_text(json.dumps(results, indent=1) + "\n")

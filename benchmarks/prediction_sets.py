@@ -87,10 +87,12 @@ def main() -> None:
     for name in options.data.split(","):
         data = pl.datasets.load("nell-0.1" if name == "nell" else name, root=ROOT)
         for method in options.methods.split(","):
-            runs = [one_split(data, method, LABELS[name], seed) for seed in range(options.splits)]
-            entry = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
-            results.setdefault(method, {})[name] = {"splits": options.splits, **entry}
-            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+            runs = []
+            for seed in range(options.splits):  # results are written after each split, of which some take minutes
+                runs.append(one_split(data, method, LABELS[name], seed))
+                entry = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
+                results.setdefault(method, {})[name] = {"splits": len(runs), **entry}
+                RESULTS.write_text(json.dumps(results, indent=1) + "\n")
             print(name, method, {key: round(value, 3) for key, value in entry.items()}, flush=True)
 
 

@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import planetoid as pl
-from planetoid.baselines.reference import propagated_labels, reference_sample
+from planetoid.baselines.reference import label_step, propagated_labels, reference_sample
 from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
 from planetoid.evaluation import expected_calibration_error
 from planetoid.training.softmax_regression import left_out_scores, products
@@ -140,16 +140,21 @@ def test_leave_one_out_is_close_to_fitting_without_the_row(n_classes):
     assert np.abs(found - exact).mean() < 0.25 * before
 
 
-def test_propagated_labels_do_not_know_hidden_labels(citation):
+def test_propagated_labels_are_a_sum_over_steps_of_a_walk(citation):
     data, split = citation
-    labels = np.eye(data.n_classes)[data.y]
-    labels[np.setdiff1d(np.arange(data.n_nodes), split.train)] = 0
-    changed = labels.copy()
-    changed[split.train[0]] = 0
-    at = split.train[0]
-    assert not np.allclose(propagated_labels(data, labels)[at], propagated_labels(data, changed)[at])
-    lone = np.zeros_like(labels)
-    assert not propagated_labels(data, lone).any()
+    rows = np.sort(split.train)[:12]
+    labels = np.eye(data.n_classes, dtype=np.float32)[data.y[rows]]
+    adjacency = data.graph.to_scipy().toarray().astype(np.float64) + np.eye(data.n_nodes)  # unweighted: loops of 1
+    walk = 0.9 * adjacency / adjacency.sum(axis=1, keepdims=True)
+    start = np.zeros((data.n_nodes, data.n_classes))
+    start[rows] = labels / np.maximum(labels.sum(axis=0), 1)
+    expected = sum(np.linalg.matrix_power(walk, t) @ start for t in range(1, 11))
+    found = propagated_labels(label_step(data), rows, labels)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-7)
+    hidden = labels.copy()
+    hidden[0] = 0.0
+    assert not np.allclose(propagated_labels(label_step(data), rows, hidden)[rows[0]], found[rows[0]])
+    assert not propagated_labels(label_step(data), rows, 0 * labels).any()
 
 
 def test_folds_are_propagated_together_or_one_by_one(citation, monkeypatch):
@@ -163,6 +168,24 @@ def test_folds_are_propagated_together_or_one_by_one(citation, monkeypatch):
     for other in found[1:]:
         np.testing.assert_array_equal(other.hidden, found[0].hidden)
         np.testing.assert_array_equal(other.probabilities, found[0].probabilities)
+
+
+@pytest.mark.parametrize("informative", [True, False])
+def test_with_features_and_edges_the_better_reference_is_used(citation, informative):
+    """Features that say nothing leave it to propagated labels, and then a method may be as accurate as those."""
+    data, split = citation
+    few = replace(data, y=pl.mask_labels(data.y, split.train))
+    if not informative:
+        few = replace(few, X=sparse.csr_array(np.random.default_rng(0).random(data.X.shape, dtype=np.float32)))
+    said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
+    found = reference_sample(few, said, as_accurate=True)
+    other = replace(few, X=None) if not informative else few
+    expected = reference_sample(other, said, as_accurate=not informative)
+    np.testing.assert_array_equal(found.targets, expected.targets)
+    np.testing.assert_array_equal(found.reference.hidden, expected.reference.hidden)
+    assert found.usual_uniform == expected.usual_uniform
+    assert found.reference.agreement == (1.04 if informative else 0.95)
+    assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
 
 
 def test_labels_of_other_nodes_are_not_used(citation):

@@ -95,16 +95,56 @@ def test_sets_of_nodes_cover_as_often_as_stated_if_the_reference_is_right():
         assert (found == by_score)[np.arange(4_000), true.argmax(axis=1)].all()
 
 
-def test_a_level_is_halfway_to_what_hidden_labels_ask_for():
+@pytest.mark.parametrize(("n_labels", "alpha", "size"), [(20, 0.2, 1), (20, 0.15, 2), (80, 0.2, 2), (5, 0.15, 1)])
+def test_a_level_is_between_what_is_expected_and_what_hidden_labels_ask_for(n_labels, alpha, size):
     """The reference is sure of each node, and right about half of the labels that it was not shown."""
     sure = np.tile([0.9, 0.1], (1_000, 1))
     hidden, labels = np.tile([0.9, 0.1], (100, 1)), np.eye(2)[[0, 1] * 50]
-    scores, levels = node_sets(sure, Reference(sure, hidden, labels, 100, share=0.6), np.ones(1_000, bool))
-    # A coverage of 0.8 needs the second class by the labels (level 1), but not by the reference (level 0.8); of the
-    # probability, the first class has 0.9, which is halfway.
-    assert members(sure, levels, 0.2, scores).sum(axis=1).tolist() == [1] * 1_000
-    assert members(sure, levels, 0.1, scores).sum(axis=1).tolist() == [2] * 1_000  # halfway: 0.95
-    assert members(sure, levels, 0.45, scores).sum(axis=1).tolist() == [1] * 1_000
+    scores, levels = node_sets(sure, Reference(sure, hidden, labels, n_labels, share=0.6), np.ones(1_000, bool))
+    # By the labels, any of these coverages needs the second class (level 1); by the reference, 0.8 and 0.85 do not.
+    # 20 labels count half: the levels are 0.9 and 0.925, of which the first class has 0.9; 80 labels make it 0.96 for
+    # a coverage of 0.8, and 5 make it 0.88 for one of 0.85.
+    assert members(sure, levels, alpha, scores).sum(axis=1).tolist() == [size] * 1_000
+
+
+def test_sets_by_a_mean_of_two_methods_are_smaller_than_those_of_either():
+    """Both see the logits of the labels, each with errors of its own."""
+    rng = np.random.default_rng(6)
+    logits = rng.normal(size=(20_000, 4)) * 2
+    truth = (np.exp(log_softmax(logits, axis=1)).cumsum(axis=1) < rng.random((20_000, 1))).sum(axis=1)
+    one, other = (np.exp(log_softmax((logits + rng.normal(0, 0.5, logits.shape)) * 0.94, axis=1)) for _ in range(2))
+    reference = Reference(other, other[:2_000], np.eye(4)[truth[:2_000]], 2_000)
+    scores, levels = node_sets(one, reference, np.ones(20_000, bool))
+    rows = np.arange(20_000)
+    assert 0.89 < members(one, levels, 0.1, scores)[rows, truth].mean() < 0.93
+    sizes = [(said >= np.quantile(said[rows, truth], 0.1)).sum(axis=1).mean() for said in (scores, one, other)]
+    assert sizes[0] < 0.99 * min(sizes[1:])  # at the same coverage
+    np.testing.assert_allclose(scores.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_a_further_opinion_moves_the_scores():
+    said = np.tile([0.5, 0.3, 0.2], (40, 1))
+    hidden, labels = said[:10], np.eye(3)[[0] * 10]
+    opinion = np.zeros((40, 3), np.float32)
+    opinion[20:, 2] = np.log(4)
+    reference = Reference(said, hidden, labels, 10, agreement=1.0, opinion=opinion)
+    scores, _ = node_sets(said, reference, np.ones(40, bool))
+    np.testing.assert_allclose(scores[:20], said[:20], rtol=1e-6)
+    np.testing.assert_allclose(scores[20:], np.tile([0.5, 0.3, 0.8], (20, 1)) / 1.6, rtol=1e-6)
+    softer, _ = node_sets(said, reference._replace(agreement=2.0), np.ones(40, bool))
+    np.testing.assert_allclose(
+        softer[20:], np.sqrt(scores[20:]) / np.sqrt(scores[20:]).sum(axis=1, keepdims=True), rtol=1e-5
+    )
+
+
+def test_a_method_that_says_little_leaves_the_sets_to_the_reference():
+    rng = np.random.default_rng(7)
+    true = np.exp(log_softmax(rng.normal(size=(4_000, 4)) * 2, axis=1))
+    flat = np.exp(log_softmax(rng.normal(size=(4_000, 4)) * 0.1, axis=1))
+    reference = reference_of(rng, true, 5_000, n_classes=4)._replace(share=None)
+    scores, levels = node_sets(flat, reference, np.ones(4_000, bool))
+    np.testing.assert_allclose(scores, true, atol=0.04)
+    assert (true * (scores >= levels[900])).sum(axis=1).mean() == pytest.approx(0.9, abs=0.02)
 
 
 def test_where_the_reference_knows_nothing_a_method_goes_by_its_own_probabilities():

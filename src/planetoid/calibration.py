@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_softmax, logit, softmax
+from scipy.special import expit, log_softmax, logit
 
 from planetoid.labels import are_balanced
 
@@ -58,7 +58,9 @@ class Reference(NamedTuple):
     hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
     targets: Matrix  # (label, class): their labels, weighted
     n_labels: int  # that it was calibrated by
-    share: float  # of its probabilities in the scores of prediction sets
+    share: float | None = None  # of its probabilities in the scores of prediction sets; None: by what both say
+    agreement: float = 0.98  # temperature of these scores then: if two methods agree, either is more likely to be right
+    opinion: Probabilities | None = None  # (node, class): what another simple method adds to their logarithms
 
 
 class Sample(NamedTuple):
@@ -207,7 +209,8 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
     def loss(numbers: Matrix) -> tuple[float, Matrix]:
         uniform = 1 / (1 + np.exp(-numbers[1]))
         scaled = scores * np.exp(-numbers[0])
-        soft = softmax(scaled, axis=1)
+        soft = np.exp(scaled)  # at most 1, as the largest score of a row is 0
+        soft /= soft.sum(axis=1, keepdims=True)
         mixed = (1 - uniform) * soft + uniform / n_classes
         outer = targets / mixed
         by_temperature = soft * (scaled - (soft * scaled).sum(axis=1, keepdims=True))

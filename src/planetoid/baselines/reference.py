@@ -31,7 +31,7 @@ from planetoid.training.softmax_regression import (
     with_first_class,
 )
 
-__all__ = ["fold_numbers", "propagated_labels", "reference_sample"]
+__all__ = ["fold_numbers", "label_step", "propagated_labels", "reference_sample"]
 
 FEATURE_STEPS = 8  # of the propagation of features
 FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
@@ -42,30 +42,67 @@ FOLDS = 8
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of labels, without several of the folds side by side
 # That two methods agree makes either more likely to be right, which the simple one does not know.
 AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
-SHARE_BY_FEATURES, SHARE_BY_LABELS = 0.6, 0.8  # of the simple method in the scores of prediction sets
+SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
+LABELS_AGREE, FEATURES_AND_LABELS_AGREE = 0.95, 1.04  # temperatures of the scores, if they do not
+LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
 
-def reference_sample(data: Dataset, probabilities: Probabilities, *, as_accurate: bool = False) -> Sample:
+def reference_sample(
+    data: Dataset, probabilities: Probabilities, *, as_accurate: bool = False, pooled: bool = True
+) -> Sample:
     """Return what a method says about unlabelled nodes, beside what a simple calibrated method says about them.
 
-    ``as_accurate``: see :meth:`~planetoid.calibration.Sample.of_reference`.
+    With features and edges, the simple method is the one that labels hidden labels better.
+
+    Parameters
+    ----------
+    data : Dataset
+    probabilities : array of shape (n_nodes, n_classes)
+    as_accurate : bool
+        Whether the method is right as often as propagated labels, if those are the reference, also where they differ;
+        see :meth:`~planetoid.calibration.Sample.of_reference`.
+    pooled : bool
+        Whether prediction sets are by both methods alike. Otherwise they are mostly by the simple one, where that uses
+        the graph alone, as a method on the graph may be much worse.
     """
-    if data.X is None:
-        reference = _by_labels(data)
-    elif data.graph.n_edges == 0 and _has_shared_features(data):
-        reference = _by_shared_features(data)
-    else:
-        reference = _by_features(data)
+    reference, by_labels = _reference(data)
     rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
     sample = Sample.of_reference(
-        probabilities[rows], reference.probabilities[rows], reference.n_labels, as_accurate=as_accurate
+        probabilities[rows],
+        reference.probabilities[rows],
+        reference.n_labels,
+        as_accurate=as_accurate and by_labels,
     )
+    if not by_labels:
+        return sample._replace(temperature_factor=AGREEMENT, reference=reference)
+    return sample._replace(
+        temperature_factor=AGREEMENT_ON_GRAPHS,
+        usual_uniform=graph_uniform(data.n_classes),
+        reference=reference._replace(share=None if pooled else SHARE_BY_LABELS),
+    )
+
+
+def _reference(data: Dataset) -> tuple[Reference, bool]:
+    """Return the simple method, and whether it propagates labels."""
     if data.X is None:
-        sample = sample._replace(temperature_factor=AGREEMENT_ON_GRAPHS, usual_uniform=graph_uniform(data.n_classes))
-    else:
-        sample = sample._replace(temperature_factor=AGREEMENT)
-    return sample._replace(reference=reference)
+        return _by_labels(data), True
+    if data.graph.n_edges == 0:
+        return (_by_shared_features if _has_shared_features(data) else _by_features)(data), False
+    by_features, by_labels = _by_features(data), _by_labels(data)
+    loss = _log_loss(by_labels)
+    if loss < _log_loss(by_features):
+        return by_labels, True
+    weight = LABELS_WEIGHT * max(0.0, 1 - loss / np.log(max(2, data.n_classes)))
+    opinion = np.float32(weight) * log_probabilities(by_labels.probabilities).astype(np.float32)
+    opinion[~by_labels.probabilities.any(axis=1)] = 0.0
+    return by_features._replace(opinion=opinion, agreement=FEATURES_AND_LABELS_AGREE), False
+
+
+def _log_loss(reference: Reference) -> float:
+    """Return the mean log-loss of labels that a reference was not shown; infinite without any."""
+    total = float(reference.targets.sum())
+    return -float((reference.targets * log_probabilities(reference.hidden)).sum()) / total if total else np.inf
 
 
 def _by_features(data: Dataset) -> Reference:
@@ -85,7 +122,6 @@ def _by_features(data: Dataset) -> Reference:
         calibration.apply(np.exp(sample.scores)),
         sample.targets,
         calibration.n_labels,
-        SHARE_BY_FEATURES,
     )
 
 
@@ -124,28 +160,29 @@ def _by_shared_features(data: Dataset) -> Reference:
     calibration = calibrate(sample)
     probabilities[data.has_features] = calibration.apply(probabilities[data.has_features])
     hidden = calibration.apply(np.exp(sample.scores))
-    return Reference(probabilities, hidden, sample.targets, calibration.n_labels, SHARE_BY_FEATURES)
+    return Reference(probabilities, hidden, sample.targets, calibration.n_labels)
 
 
 def _by_labels(data: Dataset) -> Reference:
     """Classify by propagated labels, calibrated by the labels of each fold as the others predict them."""
     rows, folds = data.labelled, fold_numbers(data)
-    labels = data.one_hot()
+    codes, step = data.y[rows], label_step(data)
+    labels = np.eye(data.n_classes, dtype=np.float32)[codes]
     hidden = np.empty((len(rows), data.n_classes))
-    at_once = max(1, MOST_AT_ONCE // labels.size)
-    for first in range(0, FOLDS, at_once):  # the labels without one fold are columns of one matrix
-        some = range(first, min(first + at_once, FOLDS))
-        visible = np.tile(labels[:, None], (1, len(some), 1))
+    at_once = max(1, MOST_AT_ONCE // (data.n_nodes * data.n_classes))
+    for first in range(0, FOLDS + 1, at_once):  # labels without one fold are columns of one matrix; last are all labels
+        some = range(first, min(first + at_once, FOLDS + 1))
+        visible = np.repeat(labels[:, None], len(some), axis=1)
         inside = np.flatnonzero(np.isin(folds, some))
-        visible[rows[inside], folds[inside] - first] = 0.0
-        found = propagated_labels(data, visible.reshape(data.n_nodes, -1)).reshape(visible.shape)
+        visible[inside, folds[inside] - first] = 0.0
+        found = propagated_labels(step, rows, visible.reshape(len(rows), -1)).reshape(data.n_nodes, *visible.shape[1:])
         hidden[inside] = found[rows[inside], folds[inside] - first]
     shares, reached = _shares(hidden)
-    everywhere, known = _shares(propagated_labels(data, labels))
+    everywhere, known = _shares(found[:, -1].astype(np.float64))
     prior = predicted_prior(everywhere)
     shares[~reached] = data.class_prior
-    learnable = np.bincount(data.y[rows])[data.y[rows]] > 1  # by the other labels of the class
-    shares, reached, codes = shares[learnable], reached[learnable], data.y[rows[learnable]]
+    learnable = np.bincount(codes)[codes] > 1  # by the other labels of the class
+    shares, reached, codes = shares[learnable], reached[learnable], codes[learnable]
     sample = Sample.of_labels(log_probabilities(shares[reached]), codes[reached], "cross-fitting", prior)
     calibration = calibrate(
         sample._replace(usual_uniform=graph_uniform(data.n_classes)), usual_temperature=USUAL_TEMPERATURE
@@ -153,21 +190,29 @@ def _by_labels(data: Dataset) -> Reference:
     everywhere[known] = calibration.apply(everywhere[known])
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
-    return Reference(everywhere, shares, targets, calibration.n_labels, SHARE_BY_LABELS)
+    return Reference(everywhere, shares, targets, calibration.n_labels, agreement=LABELS_AGREE)
 
 
-def propagated_labels(data: Dataset, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return ``sum_t CONTINUE^t P^t labels`` over steps t of a random walk P with self-loops."""
+def label_step(data: Dataset) -> sparse.csr_array:
+    """Return ``CONTINUE P`` for a random walk P with self-loops, in single precision."""
     adjacency = symmetric_adjacency(data.graph).astype(np.float32, copy=False)
     loop = mean_weight(adjacency)
-    inverse = (1 / (strengths(adjacency) + loop)).astype(np.float32)[:, None]
-    own, step = np.float32(CONTINUE * loop) * inverse, np.float32(CONTINUE) * inverse
-    power = (labels / np.maximum(labels.sum(axis=0), 1.0)).astype(np.float32)  # as much of each class
-    total = np.zeros_like(power)
-    for _ in range(LABEL_STEPS):
-        power = step * (adjacency @ power) + own * power
-        total += power
-    return np.asarray(total, dtype=np.float64)
+    looped = sparse.csr_array(adjacency + np.float32(loop) * sparse.eye_array(data.n_nodes, dtype=np.float32))
+    scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
+    looped.data *= np.repeat(scale, np.diff(looped.indptr))
+    return looped
+
+
+def propagated_labels(
+    step: sparse.csr_array, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """Return ``sum_t step^t labels`` over t = 1, ..., LABEL_STEPS; only ``rows`` have labels."""
+    each = labels / np.maximum(labels.sum(axis=0), np.float32(1))  # as much of each class
+    total = np.zeros((step.shape[0], labels.shape[1]), np.float32)
+    for _ in range(LABEL_STEPS):  # Horner's scheme
+        total[rows] += each
+        total = step @ total
+    return total
 
 
 def fold_numbers(data: Dataset) -> npt.NDArray[np.int64]:

@@ -154,4 +154,5 @@ class PlanetoidBase(EmbeddingMixin, GraphClassifier):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         # Features without a graph know less than these models; label propagation is about as accurate as embeddings.
-        return reference_sample(data, probabilities, as_accurate=self.uses_features == "never")
+        graph_alone = self.uses_features == "never"
+        return reference_sample(data, probabilities, as_accurate=graph_alone, pooled=not graph_alone)

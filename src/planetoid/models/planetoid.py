@@ -342,7 +342,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         seen = as_seen_by(self.view_, data, self._network.contexts.adjacency)
-        return reference_sample(seen, probabilities, as_accurate=self.view_ == "graph")
+        return reference_sample(seen, probabilities, as_accurate=True)
 
     # ---- predict --------------------------------------------------------------
 
