@@ -1,4 +1,4 @@
-"""How the kernels are compiled: three decorators, so that no kernel chooses its own options.
+"""How the kernels are compiled: a few decorators, so that no kernel chooses its own options.
 
 An *entry* is called from Python: it releases the interpreter lock and is kept on disk, with everything it calls. An
 *inner* function is called by compiled code only; the wrappers that Python would call it through are not made, which
@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.compiler import Compiler
 
 from planetoid.errors import PlanetoidWarning, warn
 
-__all__ = ["FAST", "INNER", "cached_njit", "entry", "exact", "fast", "fast_entry"]
+__all__ = ["FAST", "INNER", "cached_njit", "disjoint", "entry", "exact", "fast", "fast_entry"]
 
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -94,7 +95,16 @@ def _say_once() -> None:
         )
 
 
+class _DisjointArrays(Compiler):  # type: ignore[misc]
+    """numba's compiler, with a promise to LLVM: what a function writes to, it does not read by another argument."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags.noalias = True
+
+
 exact = njit(fastmath=False, **INNER)
+disjoint = njit(fastmath=False, pipeline_class=_DisjointArrays, **INNER)
 fast = njit(fastmath=FAST, **INNER)
 entry = cached_njit(fastmath=False, **_ENTRY)
 fast_entry = cached_njit(fastmath=FAST, **_ENTRY)

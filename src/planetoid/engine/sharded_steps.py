@@ -19,7 +19,7 @@ import numpy as np
 
 from planetoid.engine import loops
 from planetoid.engine.arrays import Batch, Nodes, Row, Rules, Sampling, Table, Tables, Turned
-from planetoid.engine.compiling import entry, exact
+from planetoid.engine.compiling import disjoint, entry, exact
 from planetoid.engine.draws import window
 from planetoid.engine.fixed_point import UNIT, fixed_dot, fixed_dots, scale_up
 from planetoid.engine.loops import F32, ONE, ZERO, fill_up
@@ -29,7 +29,8 @@ from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, NEAR, TINY, loss_
 
 __all__ = ["draw_batch", "score_batch", "update_batch"]
 
-add_row, add_rows, sigmoids = (exact(one.py_func) for one in (loops.add_row, loops.add_rows, loops.sigmoids))
+add_row, add_rows = disjoint(loops.add_row.py_func), disjoint(loops.add_rows.py_func)
+sigmoids = exact(loops.sigmoids.py_func)
 START = np.int64(0)
 
 
@@ -47,16 +48,15 @@ def n_contexts(b: np.int64, j: np.int64, rules: Rules, batch: Batch) -> np.int64
 
 
 @exact
-def ask_ahead(
-    leader: np.int64, b: np.int64, j: np.int64, d: np.int64, rules: Rules, tables: Tables, batch: Batch
-) -> None:
-    """Ask for the rows of the next position of a walk; the walks of a group divide their negatives."""
-    path, length = batch.paths[b], batch.lengths[b]
-    if j + 1 < length:
-        prefetch(tables.e, path[j + 1])
-        prefetch(tables.w, path[min(j + d, length - 1)])
-        shared = batch.shared_negatives[leader // rules.group, j + 1]
-        for x in range(b - leader, len(shared), rules.group):
+def ask_ahead(b: np.int64, j: np.int64, group: np.int64, tables: Tables, batch: Batch) -> None:
+    """Ask for the rows that the next group of walks has at one position; its slots divide their negatives."""
+    following = b + group
+    if following < len(batch.paths) and j < batch.lengths[following]:
+        node = batch.paths[following, j]
+        prefetch(tables.e, node)
+        prefetch(tables.w, node)
+        shared = batch.shared_negatives[following // group, j]
+        for x in range(following % group, len(shared), group):
             prefetch(tables.w, shared[x])
 
 
@@ -72,7 +72,7 @@ def score_batch(d: int, rules: Rules, tables: Tables, batch: Batch, scaled: Row,
                 if j >= batch.lengths[b]:
                     continue
                 if far:
-                    ask_ahead(leader, b, j, d, rules, tables, batch)
+                    ask_ahead(b, j, rules.group, tables, batch)
                 count = n_contexts(b, j, rules, batch)
                 row, contexts = e[batch.paths[b, j]], batch.contexts[b, j]
                 scale_up(row, scaled)
@@ -133,7 +133,7 @@ def gradients_of_group(
             if j >= batch.lengths[b]:
                 continue
             if far:
-                ask_ahead(leader, b, j, d, rules, tables, batch)
+                ask_ahead(b, j, rules.group, tables, batch)
             n_positive, count = batch.n_positive[b, j], n_contexts(b, j, rules, batch)
             pull = push = positive_rate(rate, rules.full_walk, batch.n_pairs[b])
             if batch.is_walk[b]:

@@ -26,6 +26,7 @@ MOST_WALKS = 2**60
 MOST_SLOTS = 32
 GROUP = 8  # walks that share their negatives, where a batch has at least two groups
 MOST_NEGATIVES = 10
+LINE = 16  # floats in a line of the cache
 
 AnyTable = TypeVar("AnyTable", bound="Shaped")
 
@@ -249,7 +250,7 @@ def new_tables(
     shape = (n_nodes, len(range(dimension)[columns]))
     if directory is None:
         require_memory(2 * 4 * shape[0] * shape[1])
-        e, w = np.empty(shape, np.float32), np.zeros(shape, np.float32)
+        e, w = aligned_zeros(*shape), aligned_zeros(*shape)
     else:
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
@@ -260,3 +261,11 @@ def new_tables(
         part = generator.random((min(65536, n_nodes - first), dimension), dtype=np.float32)
         e[first : first + len(part)] = (part[:, columns] - np.float32(0.5)) / np.float32(dimension)
     return e, w
+
+
+def aligned_zeros(*shape: int) -> Table:
+    """Return a table that starts with a line of the cache, so that its rows are in as few lines as possible."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + LINE, np.float32)
+    first = -memory.ctypes.data % (4 * LINE) // 4
+    return memory[first : first + size].reshape(shape)
