@@ -96,7 +96,7 @@ class Sampling(NamedTuple):
     starts: Starts
     graph: GraphArrays
     node2vec: Node2Vec | None  # None for the walks of the paper; numba then leaves the code out
-    labels: LabelArrays
+    labels: LabelArrays | None  # None if all draws are walks; numba then leaves the code out
     r1: float
     r2: float
     d: int

@@ -69,7 +69,7 @@ class ShardedSkipGram(SkipGram):
         if first < last:
             draw_batch(first, sampling, rules, self.batch)
         for number in range(first, last):
-            used = score_batch(sampling.d, rules, tables, self.batch, self._scaled, self._scores)
+            used = score_batch(rules, tables, self.batch, self._scaled, self._scores)
             wait = self.shard.exchange.start_sum(self._scores[:used])
             if number + 1 < last:
                 draw_batch(number + 1, sampling, rules, self._next)

@@ -61,7 +61,7 @@ def ask_ahead(b: np.int64, j: np.int64, group: np.int64, tables: Tables, batch: 
 
 
 @entry
-def score_batch(d: int, rules: Rules, tables: Tables, batch: Batch, scaled: Row, out: Nodes) -> int:
+def score_batch(rules: Rules, tables: Tables, batch: Batch, scaled: Row, out: Nodes) -> int:
     """Write the own part of the scores of all centres: of each its contexts, then its squared length; count them."""
     e, w = tables.e, tables.w
     far = w.size > NEAR
