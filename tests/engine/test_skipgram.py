@@ -184,7 +184,8 @@ def test_new_tables_start_with_a_line_of_the_cache(dimension, tmp_path):
     for folder in (None, tmp_path):
         e, w = new_tables(51, dimension, seed=0, directory=folder)
         assert e.ctypes.data % 64 == w.ctypes.data % 64 == 0
-        assert e.flags.c_contiguous and e.flags.writeable
+        assert e.flags.c_contiguous
+        assert e.flags.writeable
         assert e.shape == w.shape == (51, dimension)
         assert not w.any()
 
