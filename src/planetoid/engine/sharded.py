@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Batch, Nodes, Table, Tables, Turned
+from planetoid.engine.arrays import Batch, Nodes, Table, Tables, Turned, aligned_zeros
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.sharded_steps import draw_batch, score_batch, update_batch
 from planetoid.engine.shards import ColumnShard
-from planetoid.engine.skipgram import SkipGram, aligned_zeros
+from planetoid.engine.skipgram import SkipGram
 from planetoid.errors import ParameterError
 
 __all__ = ["ShardedSkipGram"]

@@ -23,9 +23,9 @@ from planetoid.engine.compiling import disjoint, entry, exact
 from planetoid.engine.draws import window
 from planetoid.engine.fixed_point import UNIT, fixed_dot, fixed_dots, scale_up
 from planetoid.engine.loops import F32, ONE, ZERO, fill_up
-from planetoid.engine.prefetch import prefetch
+from planetoid.engine.prefetch import NEAR, prefetch
 from planetoid.engine.slots import draw_slots
-from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, NEAR, TINY, loss_of, negative_rate, positive_rate
+from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, TINY, loss_of, negative_rate, positive_rate
 
 __all__ = ["draw_batch", "score_batch", "update_batch"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables
+from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables, aligned_zeros
 from planetoid.engine.barrier import run_in_step
 from planetoid.engine.pair_lists import pairs_of_batch
 from planetoid.engine.sampler import ContextSampler, empty_pairs
@@ -26,7 +26,6 @@ MOST_WALKS = 2**60
 MOST_SLOTS = 32
 GROUP = 8  # walks that share their negatives, where a batch has at least two groups
 MOST_NEGATIVES = 10
-LINE = 16  # floats in a line of the cache
 
 AnyTable = TypeVar("AnyTable", bound="Shaped")
 
@@ -261,11 +260,3 @@ def new_tables(
         part = generator.random((min(65536, n_nodes - first), dimension), dtype=np.float32)
         e[first : first + len(part)] = (part[:, columns] - np.float32(0.5)) / np.float32(dimension)
     return e, w
-
-
-def aligned_zeros(*shape: int) -> Table:
-    """Return a table that starts with a line of the cache, so that its rows are in as few lines as possible."""
-    size = int(np.prod(shape))
-    memory = np.zeros(size + LINE, np.float32)
-    first = -memory.ctypes.data % (4 * LINE) // 4
-    return memory[first : first + size].reshape(shape)
