@@ -84,6 +84,24 @@ def test_any_number_of_processes_fits_the_same_model(name):
         assert [model.embedding_.shape[1] for model in models[1:]] == [16 * (4 // size)] * (size - 1) or size == 3
 
 
+@pytest.mark.parametrize("name", ["GraphEmbedding", "PlanetoidT", "PlanetoidI", "Planetoid"])
+def test_a_fit_without_a_seed_takes_that_of_process_0(name):
+    models = fitted(name, 3, random_state=None)
+    assert len({model._seed for model in models}) == 1
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.label_distributions_, models[0].label_distributions_)
+    assert_same(fitted(name, 1, random_state=models[0]._seed), models[0])
+    assert fitted(name, 2, random_state=None)[1]._seed != models[0]._seed  # a fresh one each time
+
+
+def test_one_process_alone_may_embed_new_nodes():
+    def work(exchange):
+        model = fit("PlanetoidG", random_state=None)
+        return model.fold_in(DATA.graph).label_distributions_ if exchange.rank == 0 else None
+
+    assert run_together(2, work)[0].shape == (DATA.n_nodes, DATA.n_classes)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -27,10 +27,7 @@ def negative(sampling, stream, index, counter):
 def label_pair(sampling, index, counter, gamma):
     """Centre and context by three counters."""
     key = generator.key_of(sampling.seed, generator.LABEL_PAIRS, index)
-    centre = draws.label_centre(key, counter, gamma, sampling.labels, sampling.self_pairs)
-    return centre.node, draws.label_context(
-        key, counter + 2, gamma, centre, sampling.labels.members, sampling.labels.by_node
-    )
+    return draws.label_pair(key, counter, gamma, sampling.labels, sampling.self_pairs)
 
 
 @njit

@@ -179,6 +179,17 @@ def test_a_large_rate_stays_finite():
     assert np.isfinite(w).all()
 
 
+@pytest.mark.parametrize("dimension", [4, 17, 64])
+def test_new_tables_start_with_a_line_of_the_cache(dimension, tmp_path):
+    for folder in (None, tmp_path):
+        e, w = new_tables(51, dimension, seed=0, directory=folder)
+        assert e.ctypes.data % 64 == w.ctypes.data % 64 == 0
+        assert e.flags.c_contiguous
+        assert e.flags.writeable
+        assert e.shape == w.shape == (51, dimension)
+        assert not w.any()
+
+
 def test_memory_mapped_tables(tmp_path):
     mapped, plain = new_tables(60, 24, seed=5, directory=tmp_path), new_tables(60, 24, seed=5)
     for tables in (mapped, plain):

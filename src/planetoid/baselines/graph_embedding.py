@@ -36,7 +36,7 @@ from planetoid.training.softmax_regression import (
     left_out_sample,
     products,
 )
-from planetoid.utils.seeds import new_seed
+from planetoid.utils.seeds import seed_of_fit
 
 __all__ = ["GraphEmbedding"]
 
@@ -225,7 +225,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     def embed(self, data: Dataset) -> npt.NDArray[np.float32]:
         """Return the embedding alone, without a classifier on it."""
         if not hasattr(self, "_seed"):
-            self._seed = new_seed(self.random_state)
+            self._seed = seed_of_fit(self.random_state)
         e, shard = self._train(data)
         return e if shard is None else shard.gathered(e)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 __all__ = [
     "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs",
-    "RateSchedule", "Row", "Rules", "Sampling", "Signs", "Starts", "Table", "Tables", "Turned",
+    "RateSchedule", "Row", "Rules", "Sampling", "Signs", "Starts", "Table", "Tables", "Turned", "aligned_zeros",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -21,6 +21,16 @@ Nodes: TypeAlias = npt.NDArray[np.int32]
 Signs: TypeAlias = npt.NDArray[np.int8]
 Row: TypeAlias = npt.NDArray[np.float32]
 Table: TypeAlias = npt.NDArray[np.float32]
+
+LINE = 16  # floats in a line of the cache
+
+
+def aligned_zeros(*shape: int) -> Table:
+    """Return a table that starts with a line of the cache, so that its rows are in as few lines as possible."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + LINE, np.float32)
+    first = -memory.ctypes.data % (4 * LINE) // 4
+    return memory[first : first + size].reshape(shape)
 
 
 class Pairs(NamedTuple):
@@ -96,7 +106,7 @@ class Sampling(NamedTuple):
     starts: Starts
     graph: GraphArrays
     node2vec: Node2Vec | None  # None for the walks of the paper; numba then leaves the code out
-    labels: LabelArrays
+    labels: LabelArrays | None  # None if all draws are walks; numba then leaves the code out
     r1: float
     r2: float
     d: int

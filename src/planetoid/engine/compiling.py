@@ -1,8 +1,9 @@
-"""How the kernels are compiled: three decorators, so that no kernel chooses its own options.
+"""How the kernels are compiled: a few decorators, so that no kernel chooses its own options.
 
 An *entry* is called from Python: it releases the interpreter lock and is kept on disk, with everything it calls. An
-*inner* function is called by compiled code only; the wrappers that Python would call it through are not made, which
-saves a sixth of the time that the first use spends on compiling.
+*inner* function is called by compiled code only: it has neither the wrappers that Python would call it through nor
+machine code of its own (:mod:`planetoid.engine.inner_functions`), but is optimised and compiled as a part of its entry,
+which saves a third of the time that the first use spends on compiling.
 
 Whether floating-point sums may be reordered is written at each decorator: numba would otherwise take it over from
 whichever caller happens to be compiled first. Short sums (over classes) are exact: where they may be reordered, the
@@ -18,16 +19,18 @@ from typing import Any
 
 from numba import njit
 
+from planetoid.engine.inner_functions import DisjointCompiler, InnerCompiler
 from planetoid.errors import PlanetoidWarning, warn
 
-__all__ = ["FAST", "INNER", "cached_njit", "entry", "exact", "fast", "fast_entry"]
+__all__ = ["FAST", "INNER", "cached_njit", "disjoint", "entry", "exact", "fast", "fast_entry"]
 
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 # The kernels allocate nothing, so they count no references ("_nrt").
-INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-_ENTRY = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False, "nogil": True}
+_SHARED = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+INNER = {**_SHARED, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+_ENTRY = {**_SHARED, "nogil": True}
 
 
 def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -95,6 +98,7 @@ def _say_once() -> None:
 
 
 exact = njit(fastmath=False, **INNER)
+disjoint = njit(fastmath=False, **{**INNER, "pipeline_class": DisjointCompiler})
 fast = njit(fastmath=FAST, **INNER)
 entry = cached_njit(fastmath=False, **_ENTRY)
 fast_entry = cached_njit(fastmath=FAST, **_ENTRY)

@@ -14,13 +14,13 @@ from planetoid.engine.compiling import exact
 from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, to_unit, unit
 
 __all__ = [
-    "label_centre", "label_context", "negative", "next_node", "nth_pair", "pairs_in_walk", "start_of_walk", "walk",
-    "window",
+    "label_centre", "label_context", "label_pair", "negative", "next_node", "nth_pair", "pairs_in_walk",
+    "start_of_walk", "walk", "window",
 ]  # fmt: skip
 
 # The upper half of 64 bits chooses an entry of a row, the lower half whether its alias is taken instead.
 HALF, LOW_32, TO_UNIT_32 = U64(32), U64(0xFFFFFFFF), np.float32(2.0**-32)
-DEAD_END = np.int64(-1)
+DEAD_END = NOBODY = np.int64(-1)
 # As numbers of a machine type: numba would compile a function once more for a literal among its arguments.
 ZERO, ONE = np.int64(0), np.int64(1)
 MAX_TRIES = 64  # of node2vec's rejection step, and of a negative pair of nodes that may have several labels
@@ -170,6 +170,17 @@ def label_context(
             another = below(key, counter + attempt * REDRAW, centre.count)
             context = member(centre.first + another, centre, members)
     return context
+
+
+@exact
+def label_pair(
+    key: np.uint64, counter: np.int64, gamma: np.int64, labels: LabelArrays | None, self_pairs: bool
+) -> tuple[np.int64, np.int64]:
+    """Draw the two nodes of a label pair, by three counters."""
+    if labels is None:
+        return NOBODY, NOBODY
+    centre = label_centre(key, counter, gamma, labels, self_pairs)
+    return centre.node, label_context(key, counter + 2, gamma, centre, labels.members, labels.by_node)
 
 
 @exact

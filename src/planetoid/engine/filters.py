@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.engine.arrays import Table
+from planetoid.engine.arrays import Table, aligned_zeros
 from planetoid.engine.shards import by_columns
 
 __all__ = ["Filter", "add_powers", "column_blocks"]
@@ -53,7 +53,7 @@ def add_powers(
     from planetoid.engine.barrier import run_in_step
     from planetoid.engine.powers import add_powers_in_step
 
-    powers = np.empty((min(steps, 2), *values.shape), np.float32)
+    powers = aligned_zeros(min(steps, 2), *values.shape)
     work = matrix.indptr + np.arange(len(matrix.indptr))  # an entry, or a row to write
     shares = np.arange(n_threads + 1) * (int(work[-1]) / n_threads)
     bounds = np.searchsorted(work, shares).astype(np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from planetoid.engine.arrays import GraphArrays, Integers, Nodes, Row, Table
+from planetoid.engine.arrays import GraphArrays, Integers, Nodes, Row, Table, aligned_zeros
 from planetoid.engine.compiling import exact
 from planetoid.engine.draws import step
 from planetoid.engine.filters import add_powers, column_blocks
@@ -134,7 +134,8 @@ def expected_contexts(
 def _mean_over_contexts(
     steps: sparse.csr_array, importance: Row, weight: Row, length: int, values: Table, n_threads: int
 ) -> Table:
-    weighted = importance[:, None] * values
-    total: Table = weighted.copy()
+    weighted, total = aligned_zeros(*values.shape), aligned_zeros(*values.shape)
+    np.multiply(importance[:, None], values, out=weighted)
+    total[:] = weighted
     add_powers(steps, weighted, length, total, n_threads=n_threads)
     return np.divide(total, weight[:, None], out=total, where=weight[:, None] > 0)

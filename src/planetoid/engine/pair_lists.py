@@ -8,8 +8,7 @@ from planetoid.engine.arrays import Batch, Nodes, Pairs, Rules, Sampling
 from planetoid.engine.compiling import entry
 from planetoid.engine.draws import (
     ZERO,
-    label_centre,
-    label_context,
+    label_pair,
     negative,
     nth_pair,
     pairs_in_walk,
@@ -21,8 +20,6 @@ from planetoid.engine.generator import KIND, LABEL_PAIRS, NEGATIVES, WALKS, belo
 from planetoid.engine.slots import draw_slots
 
 __all__ = ["all_pairs", "one_pair_per_walk", "pairs_of_batch"]
-
-TWO = np.int64(2)
 
 
 @entry
@@ -42,9 +39,7 @@ def one_pair_per_walk(sampling: Sampling, first: int, path: Nodes, pairs: Pairs)
             pairs.c[number] = path[k] if gamma > 0 else negative(key, KIND + 3, n_nodes)
         else:
             key = key_of(sampling.seed, LABEL_PAIRS, index)
-            centre = label_centre(key, ZERO, gamma, sampling.labels, self_pairs)
-            pairs.i[number] = centre.node
-            pairs.c[number] = label_context(key, TWO, gamma, centre, sampling.labels.members, sampling.labels.by_node)
+            pairs.i[number], pairs.c[number] = label_pair(key, ZERO, gamma, sampling.labels, self_pairs)
         pairs.gamma[number] = gamma
 
 
@@ -78,11 +73,8 @@ def all_pairs(sampling: Sampling, first: int, last: int, path: Nodes, pairs: Pai
             for number in range(np.int64(full / r1 + unit(key, ZERO))):
                 counter = 4 * number + 1
                 gamma = 1 if unit(key, counter) < r1 else -1
-                centre = label_centre(key, counter + 1, gamma, sampling.labels, self_pairs)
-                pairs.i[used], pairs.gamma[used], pairs.weight[used] = centre.node, gamma, 1.0
-                pairs.c[used] = label_context(
-                    key, counter + 3, gamma, centre, sampling.labels.members, sampling.labels.by_node
-                )
+                pairs.i[used], pairs.c[used] = label_pair(key, counter + 1, gamma, sampling.labels, self_pairs)
+                pairs.gamma[used], pairs.weight[used] = gamma, 1.0
                 used += 1
     return used
 

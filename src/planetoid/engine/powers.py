@@ -8,8 +8,11 @@ import numpy.typing as npt
 from planetoid.engine.arrays import Integers, Nodes, Row, Table
 from planetoid.engine.barrier import barrier
 from planetoid.engine.compiling import entry
+from planetoid.engine.prefetch import NEAR, prefetch
 
 __all__ = ["add_powers_in_step"]
+
+AHEAD = 24  # entries of the matrix, after which a row that was asked for is there
 
 
 @entry
@@ -21,7 +24,7 @@ def add_powers_in_step(
 
     A thread has the rows from ``bounds[thread]`` to the next bound. Powers alternate between two tables.
     """
-    n_columns = values.shape[1]
+    n_columns, far = values.shape[1], values.size > NEAR
     before = values
     for power in range(steps):
         after = powers[power % 2]
@@ -30,6 +33,8 @@ def add_powers_in_step(
             for column in range(n_columns):
                 target[column] = 0
             for place in range(indptr[row], indptr[row + 1]):
+                if far and place + AHEAD < len(indices):
+                    prefetch(before, indices[place + AHEAD])
                 weight, source = data[place], before[indices[place]]
                 for column in range(n_columns):
                     target[column] += weight * source[column]

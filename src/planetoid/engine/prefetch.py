@@ -13,8 +13,9 @@ from numba.extending import intrinsic
 from planetoid.engine.arrays import Table
 from planetoid.engine.compiling import exact
 
-__all__ = ["prefetch"]
+__all__ = ["NEAR", "prefetch"]
 
+NEAR = 1 << 21  # floats of a table that the caches hold; asking ahead for its rows only costs time
 FLOATS_IN_A_LINE = 16
 
 

@@ -144,10 +144,9 @@ class ContextSampler:
         nodes = connected if len(connected) < n_nodes else everywhere
         return Starts(nodes, len(connected), _scattering_stride(len(connected)))
 
-    def _label_arrays(self, labels: Classes | None, r2: float) -> LabelArrays:
+    def _label_arrays(self, labels: Classes | None, r2: float) -> LabelArrays | None:
         if r2 == 1.0:
-            nothing = np.empty(0, np.float64)
-            return LabelArrays(nothing, nothing, np.zeros(1, np.int64), np.empty(0, np.int64))
+            return None
         if labels is None:
             raise ParameterError(f"r2={r2} draws contexts from labels, but there are no labels", parameter="r2")
         if labels.shape[0] != self.graph.n_nodes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Batch, Nodes, Table, Tables, Turned
+from planetoid.engine.arrays import Batch, Nodes, Table, Tables, Turned, aligned_zeros
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.sharded_steps import draw_batch, score_batch, update_batch
 from planetoid.engine.shards import ColumnShard
@@ -60,7 +60,7 @@ class ShardedSkipGram(SkipGram):
         self._scores: Nodes = np.zeros(self.batch.coefficients.size, np.int32)
         self._probabilities = np.zeros(len(self._scores), np.float32)
         self._turned = self._new_turned()
-        self._scaled = np.zeros(self.e.shape[1], np.float32)
+        self._scaled = aligned_zeros(self.e.shape[1])
 
     def train(self, first: int, last: int, total: int) -> float:
         """Train on batches ``first`` to ``last`` of ``total``; return the mean loss over them."""
@@ -69,7 +69,7 @@ class ShardedSkipGram(SkipGram):
         if first < last:
             draw_batch(first, sampling, rules, self.batch)
         for number in range(first, last):
-            used = score_batch(sampling.d, rules, tables, self.batch, self._scaled, self._scores)
+            used = score_batch(rules, tables, self.batch, self._scaled, self._scores)
             wait = self.shard.exchange.start_sum(self._scores[:used])
             if number + 1 < last:
                 draw_batch(number + 1, sampling, rules, self._next)
@@ -92,5 +92,5 @@ class ShardedSkipGram(SkipGram):
         )
 
     def _new_batch(self) -> Batch:
-        gradients = np.zeros((self.rules.group, self.sampler.contexts.q, self.e.shape[1]), np.float32)
+        gradients = aligned_zeros(self.rules.group, self.sampler.contexts.q, self.e.shape[1])
         return super()._new_batch()._replace(gradients=gradients)

@@ -19,17 +19,18 @@ import numpy as np
 
 from planetoid.engine import loops
 from planetoid.engine.arrays import Batch, Nodes, Row, Rules, Sampling, Table, Tables, Turned
-from planetoid.engine.compiling import entry, exact
+from planetoid.engine.compiling import disjoint, entry, exact
 from planetoid.engine.draws import window
 from planetoid.engine.fixed_point import UNIT, fixed_dot, fixed_dots, scale_up
 from planetoid.engine.loops import F32, ONE, ZERO, fill_up
-from planetoid.engine.prefetch import prefetch
+from planetoid.engine.prefetch import NEAR, prefetch
 from planetoid.engine.slots import draw_slots
-from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, NEAR, TINY, loss_of, negative_rate, positive_rate
+from planetoid.engine.steps import LOSS_EVERY, MAX_SCORE_STEP, TINY, loss_of, negative_rate, positive_rate
 
 __all__ = ["draw_batch", "score_batch", "update_batch"]
 
-add_row, add_rows, sigmoids = (exact(one.py_func) for one in (loops.add_row, loops.add_rows, loops.sigmoids))
+add_row, add_rows = disjoint(loops.add_row.py_func), disjoint(loops.add_rows.py_func)
+sigmoids = exact(loops.sigmoids.py_func)
 START = np.int64(0)
 
 
@@ -47,21 +48,20 @@ def n_contexts(b: np.int64, j: np.int64, rules: Rules, batch: Batch) -> np.int64
 
 
 @exact
-def ask_ahead(
-    leader: np.int64, b: np.int64, j: np.int64, d: np.int64, rules: Rules, tables: Tables, batch: Batch
-) -> None:
-    """Ask for the rows of the next position of a walk; the walks of a group divide their negatives."""
-    path, length = batch.paths[b], batch.lengths[b]
-    if j + 1 < length:
-        prefetch(tables.e, path[j + 1])
-        prefetch(tables.w, path[min(j + d, length - 1)])
-        shared = batch.shared_negatives[leader // rules.group, j + 1]
-        for x in range(b - leader, len(shared), rules.group):
+def ask_ahead(b: np.int64, j: np.int64, group: np.int64, tables: Tables, batch: Batch) -> None:
+    """Ask for the rows that the next group of walks has at one position; its slots divide their negatives."""
+    following = b + group
+    if following < len(batch.paths) and j < batch.lengths[following]:
+        node = batch.paths[following, j]
+        prefetch(tables.e, node)
+        prefetch(tables.w, node)
+        shared = batch.shared_negatives[following // group, j]
+        for x in range(following % group, len(shared), group):
             prefetch(tables.w, shared[x])
 
 
 @entry
-def score_batch(d: int, rules: Rules, tables: Tables, batch: Batch, scaled: Row, out: Nodes) -> int:
+def score_batch(rules: Rules, tables: Tables, batch: Batch, scaled: Row, out: Nodes) -> int:
     """Write the own part of the scores of all centres: of each its contexts, then its squared length; count them."""
     e, w = tables.e, tables.w
     far = w.size > NEAR
@@ -72,7 +72,7 @@ def score_batch(d: int, rules: Rules, tables: Tables, batch: Batch, scaled: Row,
                 if j >= batch.lengths[b]:
                     continue
                 if far:
-                    ask_ahead(leader, b, j, d, rules, tables, batch)
+                    ask_ahead(b, j, rules.group, tables, batch)
                 count = n_contexts(b, j, rules, batch)
                 row, contexts = e[batch.paths[b, j]], batch.contexts[b, j]
                 scale_up(row, scaled)
@@ -133,7 +133,7 @@ def gradients_of_group(
             if j >= batch.lengths[b]:
                 continue
             if far:
-                ask_ahead(leader, b, j, d, rules, tables, batch)
+                ask_ahead(b, j, rules.group, tables, batch)
             n_positive, count = batch.n_positive[b, j], n_contexts(b, j, rules, batch)
             pull = push = positive_rate(rate, rules.full_walk, batch.n_pairs[b])
             if batch.is_walk[b]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from planetoid.engine.arrays import Nodes, Table
 from planetoid.errors import ParameterError
+from planetoid.utils.seeds import agreeing
 
 __all__ = [
     "BLOCK",
@@ -110,10 +111,14 @@ def current_exchange() -> Exchange | None:
 
 @contextmanager
 def exchanging(exchange: Exchange) -> Iterator[None]:
-    """Let models that are fitted inside divide their tables among the processes of an exchange."""
+    """Let models that are fitted inside divide their tables among the processes of an exchange.
+
+    A fit without a seed takes that of process 0.
+    """
     token = _current.set(exchange)
     try:
-        yield
+        with agreeing(lambda seed: int(exchange.texts(str(seed))[0])):
+            yield
     finally:
         _current.reset(token)
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables
+from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables, aligned_zeros
 from planetoid.engine.barrier import run_in_step
 from planetoid.engine.pair_lists import pairs_of_batch
 from planetoid.engine.sampler import ContextSampler, empty_pairs
@@ -249,7 +249,7 @@ def new_tables(
     shape = (n_nodes, len(range(dimension)[columns]))
     if directory is None:
         require_memory(2 * 4 * shape[0] * shape[1])
-        e, w = np.empty(shape, np.float32), np.zeros(shape, np.float32)
+        e, w = aligned_zeros(*shape), aligned_zeros(*shape)
     else:
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)

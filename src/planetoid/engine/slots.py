@@ -43,10 +43,12 @@ def contexts_in_walk(
 
 @exact
 def draw_label_pairs(
-    key: np.uint64, r1: float, labels: LabelArrays, self_pairs: bool, n_contexts: np.int64, path: Nodes,
+    key: np.uint64, r1: float, labels: LabelArrays | None, self_pairs: bool, n_contexts: np.int64, path: Nodes,
     contexts: Nodes, n_positive: Integers,
 ) -> None:  # fmt: skip
     """Draw a row of label pairs: at each position gamma, a centre, and contexts of the kind that gamma asks for."""
+    if labels is None:
+        return
     for j in range(len(path)):
         counter = j * (n_contexts + 4)
         gamma = 1 if unit(key, counter) < r1 else -1

@@ -25,14 +25,13 @@ from planetoid.engine.barrier import barrier
 from planetoid.engine.centre_lists import centres_around, centres_of_negative
 from planetoid.engine.compiling import exact, fast, fast_entry
 from planetoid.engine.loops import F32, ONE, ZERO, add_row, add_rows, dot, dots, fill_up, sigmoids
-from planetoid.engine.prefetch import prefetch
+from planetoid.engine.prefetch import NEAR, prefetch
 from planetoid.engine.slots import draw_slots
 
 __all__ = ["LOSS_EVERY", "MAX_SCORE_STEP", "train"]
 
 MAX_SCORE_STEP = F32(1.0)
 LOSS_EVERY = 4  # slots
-NEAR = 1 << 21  # floats of a table that the caches hold; asking ahead for its rows only costs time
 TINY, SMALLEST = F32(1e-12), 1e-300
 
 

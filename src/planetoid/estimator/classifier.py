@@ -19,7 +19,7 @@ from planetoid.estimator.saved import SavingMixin
 from planetoid.labels import Labels
 from planetoid.multi_label import check_supported
 from planetoid.utils.failures import explain_failures
-from planetoid.utils.seeds import new_seed
+from planetoid.utils.seeds import seed_of_fit
 from planetoid.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class GraphClassifier(SavingMixin, ExplanationMixin, PredictionMixin, Calibratio
                 self.feature_names_in_ = data.feature_names
             if data.preparation is not None:
                 self.preparation_ = data.preparation
-        self._seed = new_seed(self.get_params(deep=False).get("random_state", 0))
+        self._seed = seed_of_fit(self.get_params(deep=False).get("random_state", 0))
         started = perf_counter()
         with explain_failures(name), one_blas_thread():
             scores = np.asarray(self._fit(data))

@@ -1,0 +1,59 @@
+"""Functions that only compiled code calls: linked into their callers, without machine code of their own."""
+
+import numpy as np
+from numba import njit
+
+from planetoid.engine.compiling import disjoint, exact
+from planetoid.engine.inner_functions import LinkedCode
+
+
+def add(values, out):
+    for k in range(len(out)):
+        out[k] += 2 * values[k]
+
+
+def compiled(decorator):
+    """Return the code of ``add``, after a caller has used it."""
+    inner = decorator(add)
+
+    @njit
+    def caller(values, out):
+        inner(values, out)
+        inner(values, out)
+
+    out = np.ones(20, np.float32)
+    caller(np.arange(20, dtype=np.float32), out)
+    assert out.tolist() == (4 * np.arange(20) + 1).tolist()
+    [code] = [overload.library for overload in inner.overloads.values()]
+    return code
+
+
+def test_no_machine_code_of_its_own():
+    code = compiled(exact)
+    assert isinstance(code, LinkedCode)
+    [name] = [function.name for function in code.get_defined_functions() if "3add" in function.name]
+    assert not code.codegen._engine.is_symbol_defined(name)
+
+
+def test_only_disjoint_arrays_are_promised_to_be_so():
+    assert "noalias" in head_of_add(compiled(disjoint))
+    assert "noalias" not in head_of_add(compiled(exact))
+
+
+def head_of_add(code):
+    [head] = [line for line in code.get_llvm_str().splitlines() if line.startswith("define") and "3add" in line]
+    arguments = head[head.index("(") :].split(",")
+    return ",".join(one for one in arguments if "retptr" not in one and "excinfo" not in one)
+
+
+def test_code_for_an_argument_that_is_none_is_left_out():
+    @exact
+    def first(values):
+        return -1.0 if values is None else values[0]
+
+    @njit
+    def caller(values):
+        return first(values)
+
+    assert caller(None) == -1.0
+    assert caller(np.array([3.0])) == 3.0
