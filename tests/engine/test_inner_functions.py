@@ -1,10 +1,18 @@
 """Functions that only compiled code calls: linked into their callers, without machine code of their own."""
 
+import subprocess
+import sys
+
+import numba
 import numpy as np
+import pytest
 from numba import njit
 
-from planetoid.engine.compiling import disjoint, exact
+from planetoid.engine.compiling import TESTED, compilers, disjoint, exact
 from planetoid.engine.inner_functions import LinkedCode
+
+
+own_compilers = pytest.mark.skipif(numba.version_info.short not in TESTED, reason="another version of numba")
 
 
 def add(values, out):
@@ -28,6 +36,7 @@ def compiled(decorator):
     return code
 
 
+@own_compilers
 def test_no_machine_code_of_its_own():
     code = compiled(exact)
     assert isinstance(code, LinkedCode)
@@ -35,6 +44,7 @@ def test_no_machine_code_of_its_own():
     assert not code.codegen._engine.is_symbol_defined(name)
 
 
+@own_compilers
 def test_only_disjoint_arrays_are_promised_to_be_so():
     assert "noalias" in head_of_add(compiled(disjoint))
     assert "noalias" not in head_of_add(compiled(exact))
@@ -57,3 +67,24 @@ def test_code_for_an_argument_that_is_none_is_left_out():
 
     assert caller(None) == -1.0
     assert caller(np.array([3.0])) == 3.0
+
+
+def test_versions_that_were_not_tested_compile_as_usual():
+    assert compilers((0, 60)) == ({}, {})
+    assert all("pipeline_class" in options for options in compilers(TESTED[-1]))
+
+
+@pytest.mark.soak
+def test_kernels_work_without_compilers_of_our_own(tmp_path):
+    program = """
+import numba
+numba.version_info = numba.version_info._replace(short=(0, 60))
+from planetoid.engine import compiling
+import planetoid as pl
+assert "pipeline_class" not in compiling.INNER
+data = pl.datasets.make_citation(300, seed=1)
+print(pl.GraphEmbedding(dimension=16, pretrain=2, random_state=0).embed(data).shape)
+"""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == "(300, 16)\n"

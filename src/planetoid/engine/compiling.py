@@ -3,7 +3,8 @@
 An *entry* is called from Python: it releases the interpreter lock and is kept on disk, with everything it calls. An
 *inner* function is called by compiled code only: it has neither the wrappers that Python would call it through nor
 machine code of its own (:mod:`planetoid.engine.inner_functions`), but is optimised and compiled as a part of its entry,
-which saves a third of the time that the first use spends on compiling.
+which saves a third of the time that the first use spends on compiling. Versions of numba that this was not tested with
+compile inner functions as usual.
 
 Whether floating-point sums may be reordered is written at each decorator: numba would otherwise take it over from
 whichever caller happens to be compiled first. Short sums (over classes) are exact: where they may be reordered, the
@@ -17,19 +18,33 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numba
 from numba import njit
 
-from planetoid.engine.inner_functions import DisjointCompiler, InnerCompiler
 from planetoid.errors import PlanetoidWarning, warn
 
 __all__ = ["FAST", "INNER", "cached_njit", "disjoint", "entry", "exact", "fast", "fast_entry"]
 
+TESTED = ((0, 68),)  # versions of numba whose internals the compilers of inner functions are known to fit
+
 # Sums may be reordered and fused, which lets them run in vector registers; NaN and infinity stay exact.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
+
+def compilers(version: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the compilers of inner functions, and of those with disjoint arrays; of other versions, numba's own."""
+    if version not in TESTED:
+        return {}, {}
+    from planetoid.engine.inner_functions import DisjointCompiler, InnerCompiler
+
+    return {"pipeline_class": InnerCompiler}, {"pipeline_class": DisjointCompiler}
+
+
+_INNER_COMPILER, _DISJOINT_COMPILER = compilers(numba.version_info.short)
+
 # The kernels allocate nothing, so they count no references ("_nrt").
 _SHARED = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-INNER = {**_SHARED, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+INNER = {**_SHARED, "no_cpython_wrapper": True, **_INNER_COMPILER}
 _ENTRY = {**_SHARED, "nogil": True}
 
 
@@ -98,7 +113,7 @@ def _say_once() -> None:
 
 
 exact = njit(fastmath=False, **INNER)
-disjoint = njit(fastmath=False, **{**INNER, "pipeline_class": DisjointCompiler})
+disjoint = njit(fastmath=False, **{**INNER, **_DISJOINT_COMPILER})
 fast = njit(fastmath=FAST, **INNER)
 entry = cached_njit(fastmath=False, **_ENTRY)
 fast_entry = cached_njit(fastmath=FAST, **_ENTRY)
