@@ -9,8 +9,6 @@ import pytest
 from numba import njit
 
 from planetoid.engine.compiling import TESTED, compilers, disjoint, exact
-from planetoid.engine.inner_functions import LinkedCode
-
 
 own_compilers = pytest.mark.skipif(numba.version_info.short not in TESTED, reason="another version of numba")
 
@@ -38,6 +36,8 @@ def compiled(decorator):
 
 @own_compilers
 def test_no_machine_code_of_its_own():
+    from planetoid.engine.inner_functions import LinkedCode
+
     code = compiled(exact)
     assert isinstance(code, LinkedCode)
     [name] = [function.name for function in code.get_defined_functions() if "3add" in function.name]
