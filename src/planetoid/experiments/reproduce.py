@@ -15,6 +15,7 @@ from planetoid.experiments.ablation import ablation, differences_markdown, paire
 from planetoid.experiments.cells import Cell
 from planetoid.experiments.conclusions import compare_methods, conclusions_markdown
 from planetoid.experiments.figure import METHODS_SHOWN, draw_spaces, embed_spaces, figure_markdown
+from planetoid.experiments.merge import merged_cells, read_records
 from planetoid.experiments.paper import UPPER_BOUND
 from planetoid.experiments.published import published_markdown
 from planetoid.experiments.render import CellResult, as_markdown, as_record, by_section, finished_cells
@@ -25,7 +26,7 @@ from planetoid.utils.atomic import atomic_write
 from planetoid.utils.progress import progress
 from planetoid.utils.versions import package_versions
 
-__all__ = ["OF_THE_PAPER", "PARTS", "TITLES", "check_part", "reproduce_part"]
+__all__ = ["OF_THE_PAPER", "PARTS", "TITLES", "check_part", "merge_parts", "reproduce_part"]
 
 PARTS = ("table2", "table3", "table4", "table5", "figure", "ablation")
 OF_THE_PAPER = PARTS[:-1]  # what "all" stands for; the ablation takes as long as all the others
@@ -84,11 +85,12 @@ def reproduce_part(
     quick: bool = False,
     lists: str = "0.1",
     datasets: Collection[str] = (),
+    methods: Collection[str] = (),
     verbose: int = 0,
 ) -> tuple[str, list[CellResult]]:
     """Produce one table or the figure, resuming from finished runs; return its Markdown and its cells.
 
-    With ``datasets`` only runs on these are executed; the table shows all cells that are finished.
+    With ``datasets`` or ``methods`` only their runs are executed; the table shows all cells that are finished.
     """
     check_part(part)
     started = time.perf_counter()
@@ -100,15 +102,32 @@ def reproduce_part(
     else:
         cells = _cells(part, lists)
         cells = [quick_cell(cell) for cell in cells] if quick else cells
-        content = _table(part, _run(part, cells, runs, jobs, out, datasets, verbose))
+        chosen = _chosen(part, cells, datasets, methods)
+        content = _table(part, _run(part, cells, chosen, runs, jobs, out, verbose))
     seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
-    header = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": package_versions()}
-    record = {**header, **content.record, "seconds": seconds}
-    note = f"\n\n{QUICK_NOTE}" if quick else ""
+    header = {"quick": quick, "runs": runs, "jobs": jobs}
+    return _write_part(part, content, header, seconds, out), content.cells
+
+
+def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.1") -> tuple[str, list[CellResult]]:
+    """Show the cells of several ``PART.json`` files, from runs on different data, as one table, without any run."""
+    check_part(part)
+    records, cells = read_records(paths, part), _cells(part, lists)
+    finished = merged_cells(cells, records)
+    runs = max((len(entry.results) for entry in finished), default=0)
+    seconds = sum(entry.seconds * len(entry.results) for entry in finished)
+    header = {"quick": False, "runs": runs, "jobs": 1, "merged": [path.name for path in paths]}
+    return _write_part(part, _table(part, finished), header, seconds, out), finished
+
+
+def _write_part(part: str, content: _Part, header: Mapping[str, object], seconds: float, out: Path) -> str:
+    """Write a part as Markdown and as JSON; return the former."""
+    record = {"part": part, **header, "versions": package_versions(), **content.record, "seconds": seconds}
+    note = f"\n\n{QUICK_NOTE}" if header["quick"] else ""
     document = f"# {TITLES[part]}\n\n{content.markdown}{note}\n"
     _write(out / f"{part}.md", document)
     _write(out / f"{part}.json", json.dumps(record, indent=1, allow_nan=False) + "\n")
-    return document, content.cells
+    return document
 
 
 def _cells(part: str, lists: str) -> list[Cell]:
@@ -138,15 +157,26 @@ def _memory(entries: Sequence[CellResult]) -> str:
     return f"The largest process had {gigabytes:.1f} GB, data included; the longest fit took {seconds:.0f} s."
 
 
+def _chosen(part: str, cells: Sequence[Cell], datasets: Collection[str], methods: Collection[str]) -> list[Cell]:
+    """Return the cells to run: of these datasets and methods, where any are given."""
+    for what, wanted in (("dataset", datasets), ("method", methods)):
+        known = dict.fromkeys(getattr(cell, what) for cell in cells)
+        unknown = set(wanted) - set(known)
+        if unknown:
+            raise ParameterError(f"{part} has no {what} {min(unknown)!r}", hint=f"choose from {', '.join(known)}")
+    return [
+        cell
+        for cell in cells
+        if (not datasets or cell.dataset in datasets) and (not methods or cell.method in methods)
+    ]
+
+
 def _run(
-    part: str, cells: Sequence[Cell], runs: int, jobs: int, out: Path, datasets: Collection[str], verbose: int
+    part: str, cells: Sequence[Cell], chosen: Sequence[Cell], runs: int, jobs: int, out: Path, verbose: int
 ) -> list[CellResult]:
+    """Run what is missing of the chosen cells; return all cells that are finished."""
     store = RunStore(out / "runs" / f"{part}.jsonl")
-    unknown = set(datasets) - {cell.dataset for cell in cells}
-    if unknown:
-        known = ", ".join(dict.fromkeys(cell.dataset for cell in cells))
-        raise ParameterError(f"{part} has no dataset {min(unknown)!r}", hint=f"choose from {known}")
-    tasks = [task for cell in cells if not datasets or cell.dataset in datasets for task in cell.tasks(runs)]
+    tasks = [task for cell in chosen for task in cell.tasks(runs)]
     missing = store.missing(tasks)
     # By dataset and seed, so that workers load each dataset once; the longest first would need their times.
     missing.sort(key=lambda task: (task.dataset, task.seed if part == "table4" else 0, task.method))
