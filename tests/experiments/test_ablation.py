@@ -16,7 +16,8 @@ MODELS = ("planetoid-g", "planetoid-t", "planetoid-i")
 
 def test_every_form_on_every_data_set_and_kind_of_split():
     cells = ablation()
-    assert len(cells) == 2 * 6 * (1 + 3 * 3)
+    assert len(cells) == 2 * (6 * (1 + 3 * 3) - 3 * 3)  # on NELL Planetoid-T has no features, as in the paper
+    assert not any(cell.method == "planetoid-t" and cell.dataset.startswith("nell") for cell in cells)
     assert len({(cell.section, cell.dataset, cell.method, cell.row.settings) for cell in cells}) == len(cells)
     for cell in cells:
         assert cell.protocol.setting == ("unseen" if cell.method == "planetoid-i" else "transductive")

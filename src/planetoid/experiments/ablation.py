@@ -50,6 +50,7 @@ def ablation(datasets: Sequence[str] = DATASETS) -> list[Cell]:
         for method in ("graphemb", *MODELS)
         for variant in (("two-stage",) if method == "graphemb" else tuple(VARIANTS))
         for dataset in datasets
+        if method != "planetoid-t" or dataset not in NELL_RATES  # as in the paper, whose T used no features there
         for cell in [_cell(section, dataset, method, variant)]
     ]
 

@@ -58,6 +58,7 @@ ABLATION_NOTE = (
     "program). Each form has parameters from a search of its own, on the same splits, with the same starts and number "
     "of trials; `(defaults)`: no search was run."
 )
+MERGED_NOTE = "The cells were run at different times, beside other work: compare fit times within a data set only."
 QUICK_NOTE = "Measured with the small budgets of `--quick`: the values only show that everything runs."
 
 
@@ -106,7 +107,8 @@ def reproduce_part(
         content = _table(part, _run(part, cells, chosen, runs, jobs, out, verbose))
     seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
     header = {"quick": quick, "runs": runs, "jobs": jobs}
-    return _write_part(part, content, header, seconds, out), content.cells
+    note = QUICK_NOTE if quick else ""
+    return _write_part(part, content, header, seconds, out, note), content.cells
 
 
 def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.1") -> tuple[str, list[CellResult]]:
@@ -116,15 +118,16 @@ def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.
     finished = merged_cells(cells, records)
     runs = max((len(entry.results) for entry in finished), default=0)
     seconds = sum(entry.seconds * len(entry.results) for entry in finished)
-    header = {"quick": False, "runs": runs, "jobs": 1, "merged": [path.name for path in paths]}
-    return _write_part(part, _table(part, finished), header, seconds, out), finished
+    header = {"quick": False, "runs": runs, "jobs": 1}
+    return _write_part(part, _table(part, finished), header, seconds, out, MERGED_NOTE), finished
 
 
-def _write_part(part: str, content: _Part, header: Mapping[str, object], seconds: float, out: Path) -> str:
+def _write_part(
+    part: str, content: _Part, header: Mapping[str, object], seconds: float, out: Path, note: str = ""
+) -> str:
     """Write a part as Markdown and as JSON; return the former."""
     record = {"part": part, **header, "versions": package_versions(), **content.record, "seconds": seconds}
-    note = f"\n\n{QUICK_NOTE}" if header["quick"] else ""
-    document = f"# {TITLES[part]}\n\n{content.markdown}{note}\n"
+    document = "\n\n".join(text for text in (f"# {TITLES[part]}", content.markdown, note) if text) + "\n"
     _write(out / f"{part}.md", document)
     _write(out / f"{part}.json", json.dumps(record, indent=1, allow_nan=False) + "\n")
     return document
