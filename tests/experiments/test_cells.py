@@ -35,12 +35,8 @@ def test_a_cell_without_randomness_runs_once():
     assert len(make_cell(method="planetoid-g", protocol=Protocol("public")).tasks(10)) == 10
 
 
-def test_probabilities_are_calibrated_only_where_they_are_ranked():
+def test_a_run_is_not_calibrated_which_does_not_change_accuracy():
     assert make_cell().tasks(1)[0].parameters == {"calibrate": False}
-    assert make_cell(dataset="lists:0.1").tasks(1)[0].parameters == {}  # recall at k compares probabilities of nodes
-
-
-def test_calibration_does_not_change_accuracy():
     for method in ("lp", "feat", "graphemb"):
         calibrated, plain = (RunTask("cora-bundled", method, TINY, {"calibrate": value}, 0) for value in (True, False))
         assert calibrated.key != plain.key

@@ -49,7 +49,7 @@ LEGEND = (
     "the paper's value."
 )
 LISTS_NOTE = (
-    "Settings: `one minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train in "
+    "Settings: `half a minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train in "
     "steps; `printed` is the system that the paper prints. Nothing was tuned on the lists."
 )
 ABLATION_NOTE = (
