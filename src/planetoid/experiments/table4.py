@@ -22,9 +22,9 @@ FOR_HALF_A_MINUTE: dict[str, dict[str, object]] = {
     "manireg": {"kind": "network", "steps": 450},
     "semiemb": {"steps": 320},
     "planetoid-i": {"dimension": 32, "training__pretrain": 1.5, "training__N2": 500},
-    "graphemb": {"dimension": 32, "pretrain": 12},
-    "planetoid-g": {"dimension": 32, "training__pretrain": 12},
-    "planetoid-t": {"dimension": 32, "training__pretrain": 12},
+    "graphemb": {"dimension": 64, "pretrain": 7},
+    "planetoid-g": {"dimension": 64, "training__pretrain": 7},
+    "planetoid-t": {"dimension": 64, "training__pretrain": 7},
 }
 # What the paper does not print, for its system as printed; rates as on the citation networks.
 _RATES: dict[str, object] = {
