@@ -175,6 +175,9 @@ NELL_SPACE: dict[str, SearchSpace] = {
     "manireg": {"ambient": Float(1e-7, 0.02)},
 }
 
+# What ManiReg was given at 0.1, where its defaults collapse as they do at the other rates.
+MANIREG_ON_NELL: Start = {"learning_rate": 0.05, "ambient": 3e-5, "steps": 435, "intrinsic": 0.25, "width": 128}
+
 # Of the ablation: what the three forms share, and what only joint training and only label contexts have.
 CLASSIFIER: SearchSpace = {
     "training__learning_rate": Float(0.005, 0.1),
@@ -292,7 +295,8 @@ def _paper(dataset: str) -> Iterator[tuple]:
             space |= SHORT_PRETRAINING
         if dataset in NELL:
             space |= NELL_SPACE.get(method, {})
-        yield "paper", method, fixed, space
+        starts = (MANIREG_ON_NELL,) if dataset in NELL and method == "manireg" else None
+        yield "paper", method, fixed, space, starts
         if method == "manireg":
             yield "kernel", method, {}, dict(pl.METHODS[method].search_space)
         if method in NOT_KEPT:
