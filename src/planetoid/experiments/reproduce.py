@@ -168,9 +168,7 @@ def _chosen(part: str, cells: Sequence[Cell], datasets: Collection[str], methods
         if unknown:
             raise ParameterError(f"{part} has no {what} {min(unknown)!r}", hint=f"choose from {', '.join(known)}")
     return [
-        cell
-        for cell in cells
-        if (not datasets or cell.dataset in datasets) and (not methods or cell.method in methods)
+        cell for cell in cells if (not datasets or cell.dataset in datasets) and (not methods or cell.method in methods)
     ]
 
 
