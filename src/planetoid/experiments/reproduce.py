@@ -49,8 +49,8 @@ LEGEND = (
     "the paper's value."
 )
 LISTS_NOTE = (
-    "Settings: `half a minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train in "
-    "steps; `printed` is the system that the paper prints. Nothing was tuned on the lists."
+    "Settings: `half a minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train "
+    "in steps; `printed` is the system that the paper prints. Nothing was tuned on the lists."
 )
 ABLATION_NOTE = (
     "`two stages`: embeddings trained on walks alone, then a classifier on them, which leaves them as they are. "
