@@ -6,8 +6,10 @@ import pytest
 from tests.experiments.conftest import make_cell
 
 from planetoid.errors import DataError
+from planetoid.evaluation import Spread
 from planetoid.experiments import reproduce
 from planetoid.experiments.cells import RowLabels
+from planetoid.experiments.render import CellResult
 
 MAD = RowLabels("MAD", "defaults", "fixed", "in the graph")
 
@@ -57,3 +59,12 @@ def test_a_record_of_other_parameters_is_left_out(tmp_path, table, monkeypatch):
 def test_files_of_another_part_are_an_error(tmp_path, table):
     with pytest.raises(DataError, match="not the results of table5"):
         reproduce.merge_parts("table5", [tmp_path / "a" / "table3.json"], out=tmp_path)
+
+
+def test_runs_are_told_by_data_set_where_they_differ(results):
+    def finished(dataset, count):
+        return CellResult(make_cell(dataset=dataset), Spread(0.71, 0.01), 0.5, results[:count])
+
+    assert reproduce._runs_in_words([finished("cora", 2), finished("cora", 1), finished("pubmed", 2)]) == "2 runs"
+    text = reproduce._runs_in_words([finished("cora", 2), finished("pubmed", 1)])
+    assert text == "runs: 2 on cora, 1 on pubmed"

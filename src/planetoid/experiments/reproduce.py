@@ -192,8 +192,7 @@ def _run(
 def _sections(entries: Sequence[CellResult], below: Mapping[str, str], notes: Sequence[str]) -> str:
     parts = []
     for name, section in by_section(entries).items():
-        runs = max(len(entry.results) for entry in section)
-        parts.append(f"## {name[0].upper()}{name[1:]}, {runs} runs\n\n{as_markdown(section)}")
+        parts.append(f"## {name[0].upper()}{name[1:]}, {_runs_in_words(section)}\n\n{as_markdown(section)}")
         if name in below:
             parts.append(below[name])
         if name == BEYOND:
@@ -204,6 +203,16 @@ def _sections(entries: Sequence[CellResult], below: Mapping[str, str], notes: Se
             paper = 100 * UPPER_BOUND
             parts.append(f"Upper bound (share of true items that occur in a list): {bound:.1f}; paper: {paper:.1f}.")
     return "\n\n".join([*parts, *notes])
+
+
+def _runs_in_words(section: Sequence[CellResult]) -> str:
+    """Return the number of runs; by dataset where it differs, as in a table that was merged."""
+    runs: dict[str, int] = {}
+    for entry in section:
+        runs[entry.cell.dataset] = max(runs.get(entry.cell.dataset, 0), len(entry.results))
+    if len(set(runs.values())) == 1:
+        return f"{max(runs.values())} runs"
+    return f"runs: {', '.join(f'{count} on {name}' for name, count in runs.items())}"
 
 
 def _figure(out: Path, quick: bool, verbose: int) -> _Part:
