@@ -46,7 +46,7 @@ def printed() -> str:
         for cell in read_json(REPRODUCED / f"{name}.json")["cells"]:
             if cell["section"] == "public split" and cell["settings"] == "printed":
                 cells.setdefault(cell["method"], {})[cell["dataset"]] = cell
-    data_sets = DATA_SETS | NELL
+    data_sets = _measured({name for found in cells.values() for name in found})
     rows = [
         [method, *(_paper_to_ours(found.get(name)) for name in data_sets)]
         for method, found in sorted(cells.items(), key=lambda entry: entry[0] == "GraphEmb")
@@ -74,8 +74,14 @@ def claims() -> str:
 def joint() -> str:
     """What joint training and label contexts add, on public and on random splits."""
     entries = read_json(REPRODUCED / "ablation.json")["differences"]
-    rows = _both_splits(entries, lambda one: (one["text"], TITLES[one["method"]]), "mean", DATA_SETS | NELL)
-    return as_table(["what", "method", *(DATA_SETS | NELL).values()], rows)
+    data_sets = _measured({one["dataset"] for found in entries.values() for one in found})
+    rows = _both_splits(entries, lambda one: (one["text"], TITLES[one["method"]]), "mean", data_sets)
+    return as_table(["what", "method", *data_sets.values()], rows)
+
+
+def _measured(found: set[str]) -> dict[str, str]:
+    """Return the titles of the data sets that were found, in the usual order."""
+    return {name: title for name, title in (DATA_SETS | NELL).items() if name in found}
 
 
 def _both_splits(
