@@ -66,5 +66,6 @@ def test_runs_are_told_by_data_set_where_they_differ(results):
         return CellResult(make_cell(dataset=dataset), Spread(0.71, 0.01), 0.5, results[:count])
 
     assert reproduce._runs_in_words([finished("cora", 2), finished("cora", 1), finished("pubmed", 2)]) == "2 runs"
+    assert reproduce._runs_in_words([finished("cora", 1)]) == "1 run"
     text = reproduce._runs_in_words([finished("cora", 2), finished("pubmed", 1)])
     assert text == "runs: 2 on cora, 1 on pubmed"

@@ -211,7 +211,8 @@ def _runs_in_words(section: Sequence[CellResult]) -> str:
     for entry in section:
         runs[entry.cell.dataset] = max(runs.get(entry.cell.dataset, 0), len(entry.results))
     if len(set(runs.values())) == 1:
-        return f"{max(runs.values())} runs"
+        count = max(runs.values())
+        return f"{count} run{'s' if count > 1 else ''}"
     return f"runs: {', '.join(f'{count} on {name}' for name, count in runs.items())}"
 
 
