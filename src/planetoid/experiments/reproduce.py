@@ -58,7 +58,7 @@ ABLATION_NOTE = (
     "program). Each form has parameters from a search of its own, on the same splits, with the same starts and number "
     "of trials; `(defaults)`: no search was run."
 )
-MERGED_NOTE = "The cells were run at different times, beside other work: compare fit times within a data set only."
+MERGED_NOTE = "The cells were run at different times and beside other work, which their fit times include."
 QUICK_NOTE = "Measured with the small budgets of `--quick`: the values only show that everything runs."
 
 
