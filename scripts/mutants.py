@@ -7,7 +7,8 @@ its tests, from one that has imported the libraries but not planetoid, and ends 
 Compiled kernels are what is tested: a mutant of a compiled module gets an empty cache, so that numba compiles it anew.
 All others share the cache of the run without a mutant, which has to pass.
 
-The outcome is written to ``benchmarks/results/mutants.json``, from which ``update_docs.py`` makes a table.
+The outcome is written to ``benchmarks/results/mutants.json``, from which ``update_docs.py`` makes a table. With
+``--missing`` only mutants that have no outcome there are run, such as those of changed code.
 """
 
 from __future__ import annotations
@@ -133,11 +134,22 @@ class Copy:
         return int(pytest.main(["-x", "-q", "-p", "no:xdist", *tests]))
 
 
-def record(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Write the outcomes to ``RESULTS``, in place of earlier ones of the same files; return all that are there."""
-    files = {outcome.mutant.file for outcome in outcomes}
-    earlier = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    entries = [entry for entry in earlier if entry["file"] not in files]
+def recorded() -> list[dict[str, Any]]:
+    """Return the outcomes of earlier runs."""
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+
+
+def without_outcome(mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Return the mutants that were never run, and those that survived without a reason."""
+    settled = {(entry["file"], entry["change"]) for entry in recorded() if entry["killed"] or entry["reason"]}
+    return [mutant for mutant in mutants if (mutant.file, str(mutant)) not in settled]
+
+
+def record(outcomes: Sequence[Outcome], declared: Sequence[Mutant]) -> None:
+    """Write the outcomes to ``RESULTS``, beside earlier ones of mutants that are still declared."""
+    new = {(outcome.mutant.file, str(outcome.mutant)) for outcome in outcomes}
+    kept = {(mutant.file, str(mutant)) for mutant in declared} - new
+    entries = [entry for entry in recorded() if (entry["file"], entry["change"]) in kept]
     entries += [
         {
             "file": outcome.mutant.file,
@@ -151,7 +163,6 @@ def record(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     ]
     entries.sort(key=lambda entry: entry["file"])
     RESULTS.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return entries
 
 
 def run_file(copy: Copy, mutants: Sequence[Mutant]) -> list[Outcome]:
@@ -187,10 +198,13 @@ def main() -> None:
     """Run the mutants, print what happened to each, and write it down."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", help="run only mutants of these files, for example engine/draws.py")
+    parser.add_argument("--missing", action="store_true", help="run only mutants without an outcome")
     arguments = parser.parse_args()
-    mutants = read_mutants(Path(__file__).with_suffix(".toml"))
+    declared = mutants = read_mutants(Path(__file__).with_suffix(".toml"))
     if arguments.files:
         mutants = [mutant for file in arguments.files for mutant in mutants if mutant.file == file]
+    if arguments.missing:
+        mutants = without_outcome(mutants)
     data = ROOT.parent / "shared" / "data"
     if data.is_dir():
         os.environ.setdefault("PLANETOID_DATA", str(data))
@@ -201,8 +215,9 @@ def main() -> None:
         copy = Copy(Path(folder))
         for file in dict.fromkeys(mutant.file for mutant in mutants):
             of_file = run_file(copy, [mutant for mutant in mutants if mutant.file == file])
-            entries = record(of_file)
             outcomes += of_file
+            record(of_file, declared)
+    entries = recorded()
     killed = sum(entry["killed"] for entry in entries)
     print(f"{killed} of {len(entries)} mutants killed ({killed / len(entries):.1%})")
     if any(not outcome.killed and not outcome.mutant.reason for outcome in outcomes):

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from docs_tables.common import DATA_SETS, ROOT, Tables, as_table, by_name, read_json
 
 REPRODUCED = ROOT / "docs" / "results"
+NELL = {"nell-0.1": "NELL 0.1", "nell-0.01": "NELL 0.01", "nell-0.001": "NELL 0.001"}
+SPLITS = ("public split", "random splits")
+TITLES = {
+    "planetoid-i": "Planetoid-I",
+    "planetoid-g": "Planetoid-G",
+    "planetoid-t": "Planetoid-T",
+    "graphemb": "GraphEmb",
+    "semiemb": "SemiEmb",
+    "manireg": "ManiReg",
+    "feat": "Feat",
+}
 
 
 def table3() -> str:
@@ -27,6 +39,81 @@ def _paper_and_ours(cell: dict[str, Any] | None) -> str:
     return f"{100 * cell['paper']:.1f} | {100 * cell['mean']:.1f}{spread}"
 
 
+def printed() -> str:
+    """The paper's system as printed: its value and ours, on the public splits of Tables 3 and 5."""
+    cells: dict[str, dict[str, Any]] = {}
+    for name in ("table3", "table5"):
+        for cell in read_json(REPRODUCED / f"{name}.json")["cells"]:
+            if cell["section"] == "public split" and cell["settings"] == "printed":
+                cells.setdefault(cell["method"], {})[cell["dataset"]] = cell
+    data_sets = _measured({name for found in cells.values() for name in found})
+    rows = [
+        [method, *(_paper_to_ours(found.get(name)) for name in data_sets)]
+        for method, found in sorted(cells.items(), key=lambda entry: entry[0] == "GraphEmb")
+    ]
+    return as_table(["paper → ours", *data_sets.values()], rows)
+
+
+def _paper_to_ours(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return ""
+    return _paper_and_ours(cell).replace(" | ", " → ") + ("" if cell["reaches_paper"] else " †")
+
+
+def claims() -> str:
+    """Differences behind the paper's claims about methods, on public and on random splits."""
+    found = read_json(REPRODUCED / "table3.json")["conclusions"]
+    entries = {section: found[section] for section in SPLITS}
+    rows = _both_splits(
+        entries, lambda one: (f"{TITLES[one['better']]} - {TITLES[one['worse']]}", one["settings"]), "ours"
+    )
+    shown = [row for row in rows if not row[0].startswith("Feat")]
+    return as_table(["difference", "settings", *DATA_SETS.values()], shown)
+
+
+def joint() -> str:
+    """What joint training and label contexts add, on public and on random splits."""
+    entries = read_json(REPRODUCED / "ablation.json")["differences"]
+    data_sets = _measured({one["dataset"] for found in entries.values() for one in found})
+    rows = _both_splits(entries, lambda one: (one["text"], TITLES[one["method"]]), "mean", data_sets)
+    return as_table(["what", "method", *data_sets.values()], rows)
+
+
+def _measured(found: set[str]) -> dict[str, str]:
+    """Return the titles of the data sets that were found, in the usual order."""
+    return {name: title for name, title in (DATA_SETS | NELL).items() if name in found}
+
+
+def _both_splits(
+    entries: dict[str, list[dict[str, Any]]],
+    labels: Callable[[dict[str, Any]], tuple[str, str]],
+    value: str,
+    data_sets: dict[str, str] = DATA_SETS,
+) -> list[list[str]]:
+    """Return a row of differences per pair of labels, "public, random"; bold where both are clear and agree."""
+    rows: dict[tuple[str, str], dict[str, dict[str, dict[str, Any]]]] = {}
+    for section, differences in entries.items():
+        for one in differences:
+            rows.setdefault(labels(one), {}).setdefault(one["dataset"], {})[section] = one
+    return [[*row, *(_two(found.get(name, {}), value) for name in data_sets)] for row, found in rows.items()]
+
+
+def _two(found: dict[str, dict[str, Any]], value: str) -> str:
+    if set(found) != set(SPLITS):
+        return ""
+    both = [found[section] for section in SPLITS]
+    text = ", ".join(f"{round(100 * one[value], 1) + 0.0:+.1f} ± {100 * one['error']:.1f}" for one in both)
+    clear = all(abs(one[value]) > _quantile(one) * one["error"] for one in both) and both[0][value] * both[1][value] > 0
+    return f"**{text}**" if clear else text
+
+
+def _quantile(difference: dict[str, Any]) -> float:
+    """Return how many standard errors a 95 % interval has on either side; unpaired differences are of 10 runs each."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, difference["runs"] - 1)) if "runs" in difference else 2.0
+
+
 def reproduced() -> str:
     """Links to the tables written by ``planetoid reproduce``."""
     pages = sorted(REPRODUCED.glob("*.md"))
@@ -36,4 +123,4 @@ def reproduced() -> str:
     return "".join(f"- [{title}](results/{page.name})\n" for title, page in zip(titles, pages, strict=True))
 
 
-TABLES: Tables = by_name(table3, reproduced)
+TABLES: Tables = by_name(table3, printed, claims, joint, reproduced)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from docs_tables.common import RESULTS, Tables, as_table, by_name, read_json
+from docs_tables.common import RESULTS, ROOT, Tables, as_table, by_name, read_json
 
 
 def reliability() -> str:
@@ -66,6 +67,14 @@ def mutants() -> str:
     survivors = [entry for entry in found if not entry["killed"]]
     lines = "".join(f"- `{one['file']}`: {one['change']}. {one['reason']}\n" for one in survivors)
     notes = f"\nNo test notices these:\n\n{lines}" if survivors else ""
+    declared = len(
+        re.findall(r"^    \[", (ROOT / "scripts" / "mutants.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    if declared > len(found):
+        others = declared - len(found)
+        notes += (
+            f"\n{others} of {declared} mutants are of code that changed since, and were not run yet (`--missing`).\n"
+        )
     return as_table(["package", "mutants", "killed", "share"], rows) + notes
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.experiments.conftest import TINY, make_cell
 
 from planetoid.evaluation import Protocol
-from planetoid.experiments.cells import RunTask
+from planetoid.experiments.cells import RunTask, run_task
 from planetoid.registry import METHODS
 
 
@@ -33,3 +33,11 @@ def test_a_cell_without_randomness_runs_once():
     assert len(make_cell(protocol=Protocol("public")).tasks(10)) == 1
     assert len(make_cell().tasks(10)) == 10  # random splits
     assert len(make_cell(method="planetoid-g", protocol=Protocol("public")).tasks(10)) == 10
+
+
+def test_a_run_is_not_calibrated_which_does_not_change_accuracy():
+    assert make_cell().tasks(1)[0].parameters == {"calibrate": False}
+    for method in ("lp", "feat", "graphemb"):
+        calibrated, plain = (RunTask("cora-bundled", method, TINY, {"calibrate": value}, 0) for value in (True, False))
+        assert calibrated.key != plain.key
+        assert run_task(calibrated).metrics["accuracy"] == run_task(plain).metrics["accuracy"]

@@ -81,3 +81,14 @@ def test_a_data_set_alone_adds_to_a_table(tmp_path, monkeypatch):
     assert [entry.cell.dataset for entry in shown] == ["cora-bundled"]
     with pytest.raises(ParameterError, match="table3 has no dataset 'cora'; choose from cora-bundled, citeseer"):
         reproduce.reproduce_part("table3", runs=2, jobs=1, out=tmp_path, datasets=["cora"])
+
+
+def test_a_method_alone_adds_to_a_table(tmp_path, monkeypatch):
+    cells = [make_cell(), make_cell(method="mad", row=RowLabels("MAD", "defaults", "fixed", "in the graph"))]
+    monkeypatch.setattr(reproduce, "table3", lambda: cells)
+    _, shown = reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, methods=["mad"])
+    assert [entry.cell.method for entry in shown] == ["mad"]
+    _, shown = reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, methods=["lp"])
+    assert [entry.cell.method for entry in shown] == ["lp", "mad"]
+    with pytest.raises(ParameterError, match="table3 has no method 'gcn'; choose from lp, mad"):
+        reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, methods=["gcn"])

@@ -38,6 +38,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--data", metavar="NAME", help="Only run this dataset of a table; may be repeated."),
     ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", metavar="NAME", help="Only run this method of a table; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -72,6 +76,7 @@ def reproduce(
                 quick=quick,
                 lists=lists,
                 datasets=data or (),
+                methods=method or (),
                 verbose=not quiet,
             )
         print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)

@@ -71,11 +71,15 @@ class Cell:
         return self.on_lists and self.dataset != "lists:diel"
 
     def tasks(self, runs: int) -> list[RunTask]:
-        """Return the runs of the cell; a single one where neither split nor method is random."""
+        """Return the runs of the cell; a single one where neither split nor method is random.
+
+        Probabilities are not calibrated: the paper's are not, and it does not change the most likely class.
+        """
         random_split = self.protocol.split != "public" or self.on_lists
         random_method = "random_state" in METHODS[self.method]._get_param_names()
         count = runs if random_split or random_method else 1
-        return [RunTask(self.dataset, self.method, self.protocol, dict(self.parameters), seed) for seed in range(count)]
+        parameters = {"calibrate": False, **self.parameters}
+        return [RunTask(self.dataset, self.method, self.protocol, dict(parameters), seed) for seed in range(count)]
 
 
 @dataclass(frozen=True)

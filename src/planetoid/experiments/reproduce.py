@@ -15,6 +15,7 @@ from planetoid.experiments.ablation import ablation, differences_markdown, paire
 from planetoid.experiments.cells import Cell
 from planetoid.experiments.conclusions import compare_methods, conclusions_markdown
 from planetoid.experiments.figure import METHODS_SHOWN, draw_spaces, embed_spaces, figure_markdown
+from planetoid.experiments.merge import merged_cells, read_records
 from planetoid.experiments.paper import UPPER_BOUND
 from planetoid.experiments.published import published_markdown
 from planetoid.experiments.render import CellResult, as_markdown, as_record, by_section, finished_cells
@@ -25,7 +26,7 @@ from planetoid.utils.atomic import atomic_write
 from planetoid.utils.progress import progress
 from planetoid.utils.versions import package_versions
 
-__all__ = ["OF_THE_PAPER", "PARTS", "TITLES", "check_part", "reproduce_part"]
+__all__ = ["OF_THE_PAPER", "PARTS", "TITLES", "check_part", "merge_parts", "reproduce_part"]
 
 PARTS = ("table2", "table3", "table4", "table5", "figure", "ablation")
 OF_THE_PAPER = PARTS[:-1]  # what "all" stands for; the ablation takes as long as all the others
@@ -48,8 +49,8 @@ LEGEND = (
     "the paper's value."
 )
 LISTS_NOTE = (
-    "Settings: `one minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train in "
-    "steps; `printed` is the system that the paper prints. Nothing was tuned on the lists."
+    "Settings: `half a minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train "
+    "in steps; `printed` is the system that the paper prints. Nothing was tuned on the lists."
 )
 ABLATION_NOTE = (
     "`two stages`: embeddings trained on walks alone, then a classifier on them, which leaves them as they are. "
@@ -57,6 +58,7 @@ ABLATION_NOTE = (
     "program). Each form has parameters from a search of its own, on the same splits, with the same starts and number "
     "of trials; `(defaults)`: no search was run."
 )
+MERGED_NOTE = "The cells were run at different times and beside other work, which their fit times include."
 QUICK_NOTE = "Measured with the small budgets of `--quick`: the values only show that everything runs."
 
 
@@ -84,11 +86,12 @@ def reproduce_part(
     quick: bool = False,
     lists: str = "0.1",
     datasets: Collection[str] = (),
+    methods: Collection[str] = (),
     verbose: int = 0,
 ) -> tuple[str, list[CellResult]]:
     """Produce one table or the figure, resuming from finished runs; return its Markdown and its cells.
 
-    With ``datasets`` only runs on these are executed; the table shows all cells that are finished.
+    With ``datasets`` or ``methods`` only their runs are executed; the table shows all cells that are finished.
     """
     check_part(part)
     started = time.perf_counter()
@@ -100,15 +103,34 @@ def reproduce_part(
     else:
         cells = _cells(part, lists)
         cells = [quick_cell(cell) for cell in cells] if quick else cells
-        content = _table(part, _run(part, cells, runs, jobs, out, datasets, verbose))
+        chosen = _chosen(part, cells, datasets, methods)
+        content = _table(part, _run(part, cells, chosen, runs, jobs, out, verbose))
     seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
-    header = {"part": part, "quick": quick, "runs": runs, "jobs": jobs, "versions": package_versions()}
-    record = {**header, **content.record, "seconds": seconds}
-    note = f"\n\n{QUICK_NOTE}" if quick else ""
-    document = f"# {TITLES[part]}\n\n{content.markdown}{note}\n"
+    header = {"quick": quick, "runs": runs, "jobs": jobs}
+    note = QUICK_NOTE if quick else ""
+    return _write_part(part, content, header, seconds, out, note), content.cells
+
+
+def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.1") -> tuple[str, list[CellResult]]:
+    """Show the cells of several ``PART.json`` files, from runs on different data, as one table, without any run."""
+    check_part(part)
+    records, cells = read_records(paths, part), _cells(part, lists)
+    finished = merged_cells(cells, records)
+    runs = max((len(entry.results) for entry in finished), default=0)
+    seconds = sum(entry.seconds * len(entry.results) for entry in finished)
+    header = {"quick": False, "runs": runs, "jobs": 1}
+    return _write_part(part, _table(part, finished), header, seconds, out, MERGED_NOTE), finished
+
+
+def _write_part(
+    part: str, content: _Part, header: Mapping[str, object], seconds: float, out: Path, note: str = ""
+) -> str:
+    """Write a part as Markdown and as JSON; return the former."""
+    record = {"part": part, **header, "versions": package_versions(), **content.record, "seconds": seconds}
+    document = "\n\n".join(text for text in (f"# {TITLES[part]}", content.markdown, note) if text) + "\n"
     _write(out / f"{part}.md", document)
     _write(out / f"{part}.json", json.dumps(record, indent=1, allow_nan=False) + "\n")
-    return document, content.cells
+    return document
 
 
 def _cells(part: str, lists: str) -> list[Cell]:
@@ -138,15 +160,24 @@ def _memory(entries: Sequence[CellResult]) -> str:
     return f"The largest process had {gigabytes:.1f} GB, data included; the longest fit took {seconds:.0f} s."
 
 
+def _chosen(part: str, cells: Sequence[Cell], datasets: Collection[str], methods: Collection[str]) -> list[Cell]:
+    """Return the cells to run: of these datasets and methods, where any are given."""
+    for what, wanted in (("dataset", datasets), ("method", methods)):
+        known = dict.fromkeys(getattr(cell, what) for cell in cells)
+        unknown = set(wanted) - set(known)
+        if unknown:
+            raise ParameterError(f"{part} has no {what} {min(unknown)!r}", hint=f"choose from {', '.join(known)}")
+    return [
+        cell for cell in cells if (not datasets or cell.dataset in datasets) and (not methods or cell.method in methods)
+    ]
+
+
 def _run(
-    part: str, cells: Sequence[Cell], runs: int, jobs: int, out: Path, datasets: Collection[str], verbose: int
+    part: str, cells: Sequence[Cell], chosen: Sequence[Cell], runs: int, jobs: int, out: Path, verbose: int
 ) -> list[CellResult]:
+    """Run what is missing of the chosen cells; return all cells that are finished."""
     store = RunStore(out / "runs" / f"{part}.jsonl")
-    unknown = set(datasets) - {cell.dataset for cell in cells}
-    if unknown:
-        known = ", ".join(dict.fromkeys(cell.dataset for cell in cells))
-        raise ParameterError(f"{part} has no dataset {min(unknown)!r}", hint=f"choose from {known}")
-    tasks = [task for cell in cells if not datasets or cell.dataset in datasets for task in cell.tasks(runs)]
+    tasks = [task for cell in chosen for task in cell.tasks(runs)]
     missing = store.missing(tasks)
     # By dataset and seed, so that workers load each dataset once; the longest first would need their times.
     missing.sort(key=lambda task: (task.dataset, task.seed if part == "table4" else 0, task.method))
@@ -161,8 +192,7 @@ def _run(
 def _sections(entries: Sequence[CellResult], below: Mapping[str, str], notes: Sequence[str]) -> str:
     parts = []
     for name, section in by_section(entries).items():
-        runs = max(len(entry.results) for entry in section)
-        parts.append(f"## {name[0].upper()}{name[1:]}, {runs} runs\n\n{as_markdown(section)}")
+        parts.append(f"## {name[0].upper()}{name[1:]}, {_runs_in_words(section)}\n\n{as_markdown(section)}")
         if name in below:
             parts.append(below[name])
         if name == BEYOND:
@@ -173,6 +203,17 @@ def _sections(entries: Sequence[CellResult], below: Mapping[str, str], notes: Se
             paper = 100 * UPPER_BOUND
             parts.append(f"Upper bound (share of true items that occur in a list): {bound:.1f}; paper: {paper:.1f}.")
     return "\n\n".join([*parts, *notes])
+
+
+def _runs_in_words(section: Sequence[CellResult]) -> str:
+    """Return the number of runs; by dataset where it differs, as in a table that was merged."""
+    runs: dict[str, int] = {}
+    for entry in section:
+        runs[entry.cell.dataset] = max(runs.get(entry.cell.dataset, 0), len(entry.results))
+    if len(set(runs.values())) == 1:
+        count = max(runs.values())
+        return f"{count} run{'s' if count > 1 else ''}"
+    return f"runs: {', '.join(f'{count} on {name}' for name, count in runs.items())}"
 
 
 def _figure(out: Path, quick: bool, verbose: int) -> _Part:

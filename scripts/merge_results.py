@@ -1,0 +1,27 @@
+"""Show parts of a table that were run apart as one: ``python scripts/merge_results.py table3 A.json B.json --out DIR``.
+
+The files are ``PART.json`` of ``planetoid reproduce PART --data NAME --out ...``, for example of runs on different data
+sets. Nothing is run: the cells of all files are rendered by the same code as a table of one run. Of a cell that is in
+several files the last is taken; one whose preset has changed since is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from planetoid.experiments.reproduce import PARTS, merge_parts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("part", choices=[part for part in PARTS if part not in ("table2", "figure")])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    _, cells = merge_parts(options.part, options.files, out=options.out)
+    print(f"{options.part}: {len(cells)} cells")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Parts of a table that were run apart, shown as one."""
+
+import json
+
+import pytest
+from tests.experiments.conftest import make_cell
+
+from planetoid.errors import DataError
+from planetoid.evaluation import Spread
+from planetoid.experiments import reproduce
+from planetoid.experiments.cells import RowLabels
+from planetoid.experiments.render import CellResult
+
+MAD = RowLabels("MAD", "defaults", "fixed", "in the graph")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A table of two methods, whose cells were run together and one by one."""
+    cells = [make_cell(), make_cell(method="mad", row=MAD, parameters={"mu3": 0.02}, paper=None)]
+    monkeypatch.setattr(reproduce, "table3", lambda: cells)
+    for name, methods in (("both", ()), ("a", ["lp"]), ("b", ["mad"])):
+        reproduce.reproduce_part("table3", runs=2, jobs=1, out=tmp_path / name, methods=methods)
+    return cells
+
+
+def without_times(record):
+    return [{name: value for name, value in cell.items() if name != "seconds"} for cell in record["cells"]]
+
+
+def test_merged_parts_are_the_table_of_one_run(tmp_path, table):
+    files = [tmp_path / name / "table3.json" for name in ("b", "a")]
+    _, cells = reproduce.merge_parts("table3", files, out=tmp_path / "merged")
+    assert [entry.cell.method for entry in cells] == ["lp", "mad"]
+    merged, whole = (json.loads((tmp_path / name / "table3.json").read_text()) for name in ("merged", "both"))
+    assert without_times(merged) == without_times(whole)
+    assert merged["conclusions"] == whole["conclusions"]
+    reproduce.merge_parts("table3", [tmp_path / "merged" / "table3.json"], out=tmp_path / "again")
+    assert (tmp_path / "again" / "table3.md").read_text() == (tmp_path / "merged" / "table3.md").read_text()
+
+
+def test_of_two_records_of_a_cell_the_last_is_shown(tmp_path, table):
+    first, second = tmp_path / "a" / "table3.json", tmp_path / "second.json"
+    record = json.loads(first.read_text())
+    record["cells"][0]["mean"] = 0.123
+    second.write_text(json.dumps(record))
+    for files, is_last in (([first, second], True), ([second, first], False)):
+        _, (entry,) = reproduce.merge_parts("table3", files, out=tmp_path / "merged")
+        assert (entry.spread.mean == 0.123) is is_last
+
+
+def test_a_record_of_other_parameters_is_left_out(tmp_path, table, monkeypatch):
+    changed = [table[0], make_cell(method="mad", row=MAD, parameters={"mu3": 0.05}, paper=None)]
+    monkeypatch.setattr(reproduce, "table3", lambda: changed)
+    _, cells = reproduce.merge_parts("table3", [tmp_path / "both" / "table3.json"], out=tmp_path / "merged")
+    assert [entry.cell.method for entry in cells] == ["lp"]
+
+
+def test_files_of_another_part_are_an_error(tmp_path, table):
+    with pytest.raises(DataError, match="not the results of table5"):
+        reproduce.merge_parts("table5", [tmp_path / "a" / "table3.json"], out=tmp_path)
+
+
+def test_runs_are_told_by_data_set_where_they_differ(results):
+    def finished(dataset, count):
+        return CellResult(make_cell(dataset=dataset), Spread(0.71, 0.01), 0.5, results[:count])
+
+    assert reproduce._runs_in_words([finished("cora", 2), finished("cora", 1), finished("pubmed", 2)]) == "2 runs"
+    assert reproduce._runs_in_words([finished("cora", 1)]) == "1 run"
+    text = reproduce._runs_in_words([finished("cora", 2), finished("pubmed", 1)])
+    assert text == "runs: 2 on cora, 1 on pubmed"
