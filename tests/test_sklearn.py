@@ -96,7 +96,12 @@ def test_defaults_are_immutable_and_stored_as_they_are(name):
         assert getattr(model, parameter.name) is parameter.default
 
 
-@pytest.mark.parametrize("name", INDUCTIVE)
+SLOW = ("planetoid-i", "semiemb")  # whose checks take longer than those of all others
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] if name in SLOW else []) for name in INDUCTIVE]
+)
 def test_all_checks_of_an_inductive_method(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -102,8 +102,10 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="ch
     ("method", "parameters", "done"),
     [
         ("graphemb", {"pretrain": 40}, "pretrained"),
-        ("planetoid-i", {"training.pretrain": 40, "training.steps": 10}, "pretrained"),
-        ("planetoid", {"training.steps": 150}, "step"),
+        pytest.param(
+            "planetoid-i", {"training.pretrain": 40, "training.steps": 10}, "pretrained", marks=pytest.mark.soak
+        ),
+        pytest.param("planetoid", {"training.steps": 150}, "step", marks=pytest.mark.soak),
     ],
 )
 def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(method, parameters, done, files, tmp_path):
