@@ -122,7 +122,7 @@ TABLE_STARTS = (
     {**PRINTED_START, "contexts__r2": 0.999, "training__T2": 20},
     PRINTED_START,
 )
-# On NELL, larger rates and wider layers besides, with starts that come from a dozen settings looked at on the tuning
+# On NELL, larger rates and wider layers besides, with starts that come from about 25 settings looked at on the tuning
 # split of seed 1000 at 0.01.
 PRINTED_NELL: SearchSpace = {
     "training__context_learning_rate": Float(0.005, 0.3),
