@@ -180,7 +180,10 @@ def under_torchrun(arguments, *options):
 
 
 @needs_namespace
-@pytest.mark.parametrize("method", ["planetoid-g", "planetoid-i", "planetoid"])
+@pytest.mark.parametrize(
+    "method",
+    ["planetoid", *(pytest.param(method, marks=pytest.mark.soak) for method in ("planetoid-g", "planetoid-i"))],
+)
 def test_torchrun_gives_the_same_bits(method, files, tmp_path):
     own = arguments(files, method, "--set", "training.steps=10", "--out", tmp_path / "m", "--quiet")
     ended = subprocess.run(under_torchrun(own), capture_output=True, text=True, timeout=LIMIT, check=False)

@@ -27,8 +27,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("name", "n_kills"),
     [
-        ("PlanetoidT", 3),
-        ("PlanetoidI", 2),
+        ("PlanetoidT", 2),
+        ("PlanetoidI", 1),
         pytest.param("PlanetoidT", 20, marks=pytest.mark.soak),
         pytest.param("PlanetoidI", 6, marks=pytest.mark.soak),
     ],
