@@ -138,9 +138,9 @@ def ask_views(
     best = _most_reliable(reliable, _in_doubt(evidence, verdicts))
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
-    for name in reliable:
+    for name in [other for other in reliable if other != best]:
         weight = _second_weight(name, best, reliable, verdicts, int(often.sum()))
-        if name != best and weight > LEAST_WEIGHT and reliable[name] > CHANCE:
+        if weight > LEAST_WEIGHT and reliable[name] > CHANCE:
             opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
             others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
     return Teacher(best, probabilities, fits[best].accuracy, others, verdicts)
@@ -175,8 +175,6 @@ def _second_weight(
     name: str, best: str, reliable: dict[str, float], verdicts: dict[str, Verdict], n_labels: int
 ) -> float:
     """Return what a second opinion counts: as far as it is as reliable, and as good at labels that were left out."""
-    if name == best:
-        return 1.0
     correct = [n_labels * max(0.0, verdicts[view].leave_one_out) + FEW_LABELS for view in (name, best)]
     ratios = (reliable[name] + CHANCE) / (reliable[best] + CHANCE), correct[0] / correct[1]
     return float(min(1.0, ratios[0]) * min(1.0, ratios[1])) ** SECOND_POWER
