@@ -28,6 +28,11 @@ def lists():
     return pl.datasets.make_coordinate_lists(scale=0.02, purity=0.88, seed=5)
 
 
+@pytest.fixture(scope="module")
+def few_lists():
+    return pl.datasets.make_coordinate_lists(scale=0.002, seed=5)
+
+
 def test_better_than_propagation_alone_and_the_classifier_alone(lists):
     with pytest.warns(PlanetoidWarning, match="can say nothing about"):
         propagated = pl.LabelPropagation().fit(y=lists.y, graph=lists.graph).predict_proba()
@@ -41,18 +46,18 @@ def test_better_than_propagation_alone_and_the_classifier_alone(lists):
     assert both == pytest.approx(lists.recall_at_k(lists.item_scores(model.scores_, "mean")), abs=1e-3)
 
 
-def test_without_growth_it_is_the_svm_on_the_labels(lists):
-    model = pl.Diel(growth=0, tol=1e-8, max_iter=100_000).fit(lists.X, lists.y, graph=lists.graph)
-    rows = np.flatnonzero(lists.y >= 0)
-    X = sparse.csr_matrix(normalize(lists.X))
-    svm = LinearSVC(loss="hinge", tol=1e-8, max_iter=100_000).fit(X[rows], lists.y[rows])
+def test_without_growth_it_is_the_svm_on_the_labels(few_lists):
+    model = pl.Diel(growth=0, tol=1e-8, max_iter=100_000).fit(few_lists.X, few_lists.y, graph=few_lists.graph)
+    rows = np.flatnonzero(few_lists.y >= 0)
+    X = sparse.csr_matrix(normalize(few_lists.X))
+    svm = LinearSVC(loss="hinge", tol=1e-8, max_iter=100_000).fit(X[rows], few_lists.y[rows])
     assert model.n_examples_ == len(rows)
     np.testing.assert_allclose(model.coef_, svm.coef_, atol=1e-3)
 
 
-def test_growth_counts_and_keeps_the_labels(lists):
-    model = pl.Diel(growth=3).fit(lists.X, lists.y, graph=lists.graph)
-    assert model.n_examples_ == 4 * (lists.y >= 0).sum()
+def test_growth_counts_and_keeps_the_labels(few_lists):
+    model = pl.Diel(growth=3).fit(few_lists.X, few_lists.y, graph=few_lists.graph)
+    assert model.n_examples_ == 4 * (few_lists.y >= 0).sum()
 
 
 def test_items_have_the_weighted_mean_of_their_lists_and_are_ranked():
@@ -77,12 +82,12 @@ def test_items_have_the_weighted_mean_of_their_lists_and_are_ranked():
     assert (items[0], classes[0]) == ("a", "left")
 
 
-def test_warns_when_the_svm_did_not_converge(lists):
+def test_warns_when_the_svm_did_not_converge(few_lists):
     with pytest.warns(PlanetoidWarning, match="the SVM did not converge"):
-        pl.Diel(max_iter=1, tol=1e-12, C=100).fit(lists.X, lists.y, graph=lists.graph)
+        pl.Diel(max_iter=1, tol=1e-12, C=100).fit(few_lists.X, few_lists.y, graph=few_lists.graph)
 
 
 @pytest.mark.parametrize(("name", "value"), [("growth", -1), ("damping", 1), ("C", 0), ("row_normalize", "l3")])
-def test_invalid_parameters(name, value, lists):
+def test_invalid_parameters(name, value, few_lists):
     with pytest.raises(ParameterError, match=f"{name} must be .*, got {value!r}"):
-        pl.Diel(**{name: value}).fit(lists.X, lists.y, graph=lists.graph)
+        pl.Diel(**{name: value}).fit(few_lists.X, few_lists.y, graph=few_lists.graph)

@@ -68,7 +68,7 @@ def hits(folder, stamp):
 
 def test_code_that_was_compiled_from_other_sources_is_not_loaded(tmp_path):
     """Also if an index is not readable, as that of a version with classes that are gone."""
-    assert [hits(tmp_path, stamp) for stamp in ("one", "one", "two", "two")] == [0, 1, 0, 1]
+    assert [hits(tmp_path, stamp) for stamp in ("one", "one", "two")] == [0, 1, 0]
     for index in tmp_path.rglob("*.nbi"):
         index.write_bytes(index.read_bytes()[:-20])
     assert [hits(tmp_path, "two") for _ in range(2)] == [0, 1]

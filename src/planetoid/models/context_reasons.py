@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from planetoid.models.context_network import ContextNetwork
     from planetoid.models.student import Student
 
-__all__ = ["PooledPredictions", "explain_new_row", "explain_node"]
+__all__ = ["PooledPredictions", "explain_new_row", "explain_node", "with_offset"]
 
 SMALLEST = 1e-12
 BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
@@ -138,3 +138,9 @@ def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]
     same, _ = student.known_rows(x)
     note = "the row equals that of a fitted node, whose prediction it gets; the reasons are those of the student"
     return Answer(base + float(features.values.sum()), LOG_ODDS, [features], note if same[0] else "")
+
+
+def with_offset(answer: Answer, offset: float) -> Answer:
+    """Return the answer about a score to which a constant is added, which has no reason but itself."""
+    parts = [part if part.base is None else part._replace(base=part.base + offset) for part in answer.parts]
+    return answer._replace(score=answer.score + offset, parts=parts)

@@ -22,9 +22,10 @@ from planetoid.explanation.memory import remember
 from planetoid.io.model_files import Tensors
 from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.attached import Attached, AttachingClassifier
+from planetoid.models.class_bias import chosen_bias, with_bias
 from planetoid.models.context_network import ContextNetwork
 from planetoid.models.context_predictions import ContextPredictions
-from planetoid.models.context_reasons import PooledPredictions, explain_new_row, explain_node
+from planetoid.models.context_reasons import PooledPredictions, explain_new_row, explain_node, with_offset
 from planetoid.models.evidence import Evidence, ask_views, most_labelled
 from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
 from planetoid.models.inputs import Inputs
@@ -91,7 +92,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         standard deviation if they are in different units or if the labels say so.
     callbacks : list of Callback, optional
         :class:`~planetoid.EarlyStopping`, :class:`~planetoid.Checkpoint` and others. With validation labels, training
-        keeps the best parameters by default.
+        keeps the best parameters by default, and the labels also choose ``class_bias_``.
     n_jobs : int or None
         Number of threads; None is 1, -1 all cores. The result does not depend on it.
     calibrate : bool
@@ -111,6 +112,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         What the teacher and the other views add to the log-probabilities of the network.
     propagation_weight_ : float
         How far predictions are means over those of the contexts, each from its own row: from 0 to 1.
+    class_bias_ : float32 array of shape (n_classes,)
+        What validation labels add to the log-probability of each class; 0 without them.
     history_ : list of dict
         One record per evaluation.
 
@@ -166,6 +169,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     opinions_: npt.NDArray[np.float32]
     reliability_: dict[str, float]
     propagation_weight_: float
+    class_bias_: npt.NDArray[np.float32]
     _network: ContextNetwork
     _context_predictions: ContextPredictions | None
     _student: Student | None
@@ -241,7 +245,9 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             shared = self._context_predictions if self.view_ == "neighbourhood" else None
             layers = self._distil(data, X, probabilities) if shared is None else shared.layers
             self._student = Student.of(layers, X, probabilities)
-        return probabilities
+        rows, codes = data.validation_nodes
+        self.class_bias_ = chosen_bias(probabilities[rows], codes)
+        return with_bias(probabilities, self.class_bias_)
 
     def _fit_sets(
         self, data: Dataset, Y: sparse.csr_array, X: Rows | None, adjacency: sparse.csr_array
@@ -361,7 +367,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             predictions = self._context_predictions.extended(attached.n_new, x)
             mean = predictions.mean(network.contexts, probabilities)
             probabilities = geometric_mean(probabilities, mean, self.propagation_weight_)
-        return probabilities[len(probabilities) - attached.n_new :]
+        return with_bias(probabilities[len(probabilities) - attached.n_new :], self.class_bias_)
 
     def _fitted_adjacency(self) -> sparse.csr_array:
         return self._network.contexts.adjacency
@@ -393,12 +399,12 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if self.multi_label_:
             return self._alone().probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
-        return self._student.predict(self._inputs.scaled(X))
+        return with_bias(self._student.predict(self._inputs.scaled(X)), self.class_bias_)
 
     def _write_scores(self, operators: Operators) -> Value:
         if self.multi_label_:
             return self._alone().write_scores(operators, self._inputs.write(operators))
-        return self._new_rows_student().write_scores(operators, self._inputs.write(operators))
+        return self._new_rows_student().write_scores(operators, self._inputs.write(operators), self.class_bias_)
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
         """Return the embedding of new rows: that of their features without any context.
@@ -413,7 +419,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if self.view_ == "graph":
             assert self._student is not None
             weights = self.label_distributions_ / self.label_distributions_.sum(axis=0)
-            embedded = np.asarray(self._student.predict(x) @ (weights.T @ self.embedding_), dtype=np.float32)
+            found = with_bias(self._student.predict(x), self.class_bias_)
+            embedded = np.asarray(found @ (weights.T @ self.embedding_), dtype=np.float32)
         else:
             layers = self._network.layers
             embedded = np.asarray(np.maximum(x @ layers.W1 + layers.b1, 0), dtype=np.float32)
@@ -425,6 +432,10 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     def _explain(self, question: Question) -> Answer:
         if question.multi_label:
             return self._explain_sets(question)
+        return with_offset(self._explain_scores(question), float(self.class_bias_ @ question.contrast))
+
+    def _explain_scores(self, question: Question) -> Answer:
+        """Explain the prediction without the bias of the classes."""
         if question.row is None:
             assert self._student is not None  # there would be no prediction
             return explain_new_row(self._student, self._inputs.scaled(question.known_row()), question.contrast)
@@ -481,6 +492,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if self.multi_label_:
             self._sets_model = LabelSetModel.of_tensors(tensors)
             return
+        if not hasattr(self, "class_bias_"):  # a model of before
+            self.class_bias_ = np.zeros(len(self.classes_), np.float32)
         self._network = ContextNetwork.of_tensors(tensors, len(self.node_ids_), self.neighbourhood, self.view_)
         if "own_predictions" in tensors:
             self._context_predictions = ContextPredictions.of_tensors(tensors)

@@ -115,10 +115,10 @@ class Student(NamedTuple):
         found[same] = self.known[at]
         return found
 
-    def write_scores(self, operators: Operators, rows: Value) -> Value:
-        """Describe the scores of the network for an export; known rows are not part of it."""
+    def write_scores(self, operators: Operators, rows: Value, bias: npt.NDArray[np.float32]) -> Value:
+        """Describe the scores of the network, with the bias of each class, for an export without known rows."""
         hidden = operators.activation(operators.linear(rows, self.layers.W1, self.layers.b1), "relu")
-        return operators.linear(hidden, self.layers.W2, self.layers.b2)
+        return operators.linear(hidden, self.layers.W2, self.layers.b2 + bias)
 
     def tensors(self, *, shared: bool) -> Tensors:
         """Return everything as arrays, but for layers that are ``shared`` with the network of the contexts."""
