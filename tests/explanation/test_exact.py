@@ -209,7 +209,8 @@ def planetoid_score(model, X, row, contrast):
     described = (X != 0).any(axis=1)
     contexts = planetoid_weights(model, row, model._network.contexts.restart, np.ones(len(X)))
     network = (relu_scores(contexts @ X, model._network.layers) + model.opinions_[row]) @ contrast
-    own = np.exp(relu_scores(X, model._context_predictions.layers))
+    distilled = model._context_predictions.layers
+    own = np.exp(relu_scores(X, distilled) + X @ distilled.direct)
     own /= own.sum(axis=1, keepdims=True)
     mean = planetoid_weights(model, row, PREDICTION_RESTART, described) @ own
     weight = model.propagation_weight_

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from planetoid.models import student as module
 from planetoid.models.student import Student, distil
 
 
@@ -20,13 +21,14 @@ def taught():
     return X, opinion, Student.of(distil(X, opinion, labelled, labelled % 3, seed=0), X, opinion)
 
 
-def test_new_rows_go_through_two_layers(taught):
+def test_new_rows_go_through_two_layers_and_directly_to_the_classes(taught):
     X, _, student = taught
     new = X[:5] + 1.0
-    W1, b1, W2, b2 = student.layers
+    W1, b1, W2, b2, direct = student.layers
     hidden = new @ W1 + b1
     assert (hidden < 0).any()
-    scores = np.maximum(hidden, 0) @ W2 + b2
+    assert direct.any()
+    scores = np.maximum(hidden, 0) @ W2 + b2 + new @ direct
     expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(student.predict(sparse.csr_array(new)), expected, rtol=1e-4)
 
@@ -39,3 +41,25 @@ def test_a_known_row_has_the_mean_prediction_of_all_nodes_that_have_it(taught):
     same, at = student.known_rows(sparse.csr_array(X))
     assert same.tolist() == [True] * 39 + [False]
     assert (student.nodes[at[:10]] == np.arange(10)).all()
+
+
+@pytest.mark.parametrize(("n_rows", "share"), [(20, 0.5), (60, 0.5 * 2 * 15 / 60)])
+def test_the_direct_part_is_ridge_regression_and_counts_where_features_are_many(n_rows, share, monkeypatch):
+    """The solution of the normal equations, with so large a share beside the network."""
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((n_rows, 15)) < 0.4, 1.0, 0.0).astype(np.float32)
+    X[:, 0] = 1.0
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    opinion = rng.dirichlet(np.ones(4), n_rows).astype(np.float32)
+    labelled = np.arange(8)
+    found = distil(X, opinion, labelled, labelled % 4, seed=0)
+    logs = np.log(np.maximum(opinion, 1e-4)).astype(np.float64)
+    logs -= logs.mean(axis=1, keepdims=True)
+    rows = X.astype(np.float64)
+    expected = np.linalg.solve(rows.T @ rows + 2.0 * np.eye(15), rows.T @ (logs - logs.mean(axis=0)))
+    np.testing.assert_allclose(found.direct, share * expected, atol=1e-4)
+    monkeypatch.setattr(module, "RIDGE_SHARE", 0.0)
+    network = distil(X, opinion, labelled, labelled % 4, seed=0)
+    assert not network.direct.any()
+    np.testing.assert_allclose(found.W2, (1 - share) * network.W2, rtol=1e-5)
+    np.testing.assert_allclose(found.b2, (1 - share) * network.b2 + share * logs.mean(axis=0), atol=1e-5)

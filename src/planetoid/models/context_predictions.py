@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,7 @@ from planetoid.data.types import Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.node_contexts import NodeContexts
 from planetoid.models.opinions import geometric_mean, kappa
-from planetoid.models.saved_layers import layers_of, tensors_of
-from planetoid.models.student import class_probabilities
-
-if TYPE_CHECKING:
-    from planetoid.engine.consistency import Layers
+from planetoid.models.student import DistilledLayers, class_probabilities
 
 __all__ = ["ContextPredictions"]
 
@@ -31,11 +27,11 @@ class ContextPredictions(NamedTuple):
     A node without features has no prediction: a row of zeros.
     """
 
-    layers: Layers
+    layers: DistilledLayers
     own: npt.NDArray[np.float32]  # (node, class): of each node from its own row
 
     @classmethod
-    def of(cls, layers: Layers, x: sparse.csr_array) -> ContextPredictions:
+    def of(cls, layers: DistilledLayers, x: sparse.csr_array) -> ContextPredictions:
         """Return what the network predicts for rows x."""
         described = np.diff(x.indptr)[:, None] > 0
         return cls(layers, np.where(described, class_probabilities(layers, x), np.float32(0)))
@@ -84,12 +80,12 @@ class ContextPredictions(NamedTuple):
 
     def tensors(self) -> Tensors:
         """Return everything as arrays."""
-        return {"own_predictions": self.own} | tensors_of(self.layers, "distilled")
+        return {"own_predictions": self.own} | self.layers.tensors("distilled")
 
     @classmethod
     def of_tensors(cls, tensors: Tensors) -> ContextPredictions:
         """Restore what :meth:`tensors` returned."""
-        return cls(layers_of(tensors, "distilled"), tensors["own_predictions"])
+        return cls(DistilledLayers.of_tensors(tensors, "distilled"), tensors["own_predictions"])
 
 
 def _clearly_better(correct: npt.NDArray[np.bool_], correct_before: npt.NDArray[np.bool_]) -> bool:

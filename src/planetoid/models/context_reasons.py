@@ -26,9 +26,8 @@ from planetoid.explanation.contributions import (
 )
 
 if TYPE_CHECKING:
-    from planetoid.engine.consistency import Layers
     from planetoid.models.context_network import ContextNetwork
-    from planetoid.models.student import Student
+    from planetoid.models.student import DistilledLayers, Student
 
 __all__ = ["PooledPredictions", "explain_new_row", "explain_node", "with_offset"]
 
@@ -83,7 +82,7 @@ class PooledPredictions(NamedTuple):
 
     weights: npt.NDArray[np.float64]  # (node): the share of each node in the mean
     own: npt.NDArray[np.float32]  # (node, class): predictions
-    layers: Layers  # of the network that made them
+    layers: DistilledLayers  # of the network that made them
     weight: float  # of the mean in the prediction
 
     def added_to(self, answer: Answer, contrast: npt.NDArray[np.float64], x: sparse.csr_array | None) -> Answer:
@@ -125,7 +124,8 @@ class PooledPredictions(NamedTuple):
         by_scores = own[:, [a]] * (classes[a] - own) / mean[a] - own[:, [b]] * (classes[b] - own) / mean[b]
         active = np.asarray(rows @ self.layers.W1 + self.layers.b1) > 0
         by_units = (shares * by_scores) @ self.layers.W2.T.astype(np.float64) * active
-        return np.asarray((np.asarray(rows.T @ by_units) * self.layers.W1).sum(axis=1))
+        of_network = np.asarray(rows.T @ by_units) * self.layers.W1
+        return np.asarray(of_network.sum(axis=1) + ((rows.T @ (shares * by_scores)) * self.layers.direct).sum(axis=1))
 
 
 def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]) -> Answer:
@@ -134,7 +134,8 @@ def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]
     hidden = np.asarray(x @ layers.W1 + layers.b1)[0]
     gradient = (layers.W2.astype(np.float64) @ contrast) * (hidden > 0)
     base = float(gradient @ layers.b1 + layers.b2 @ contrast)
-    features = by_weight(x, layers.W1.astype(np.float64) @ gradient, base, BY_STUDENT)
+    weights = layers.W1.astype(np.float64) @ gradient + layers.direct.astype(np.float64) @ contrast
+    features = by_weight(x, weights, base, BY_STUDENT)
     same, _ = student.known_rows(x)
     note = "the row equals that of a fitted node, whose prediction it gets; the reasons are those of the student"
     return Answer(base + float(features.values.sum()), LOG_ODDS, [features], note if same[0] else "")

@@ -32,7 +32,7 @@ from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
 from planetoid.models.opinions import geometric_mean
-from planetoid.models.student import Student, distil
+from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.views import VIEWS
 from planetoid.multi_label import SetSample
@@ -44,7 +44,6 @@ from planetoid.training.settings import Consistency, Neighbourhood
 from planetoid.utils.threads import resolve_n_jobs
 
 if TYPE_CHECKING:
-    from planetoid.engine.consistency import Layers
     from planetoid.export.operators import Operators, Value
     from planetoid.models.label_set_views import Weighted
 
@@ -276,7 +275,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             parameter="view",
         )
 
-    def _distil(self, data: Dataset, x: Rows, probabilities: Probabilities) -> Layers:
+    def _distil(self, data: Dataset, x: Rows, probabilities: Probabilities) -> DistilledLayers:
         return distil(
             x, probabilities, data.labelled, data.y[data.labelled], seed=self._seed,
             n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,

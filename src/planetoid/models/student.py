@@ -1,9 +1,10 @@
 """``Student``: labels rows by their features alone, distilled from a fitted model.
 
 The model needs the neighbourhood of a node; a new row has none. The student is the same network without contexts,
-trained on what the model predicts for every fitted node (:func:`distil`). It labels new rows, and the contexts of the
-fitted nodes, whose predictions are averaged. A new row that equals a fitted one gets that node's own prediction (the
-mean, where there are several).
+trained on what the model predicts for every fitted node (:func:`distil`), pooled with a ridge regression of the same
+predictions on the features, which errs elsewhere: it counts where there are many features for the rows. It labels new
+rows, and the contexts of the fitted nodes, whose predictions are averaged. A new row that equals a fitted one gets that
+node's own prediction (the mean, where there are several).
 """
 
 from __future__ import annotations
@@ -19,22 +20,51 @@ from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
 from planetoid.io.model_files import Tensors
-from planetoid.models.saved_layers import layers_of, tensors_of
 from planetoid.training.settings import Consistency
 from planetoid.utils.progress import progress
 
 if TYPE_CHECKING:
-    from planetoid.engine.consistency import Layers
     from planetoid.export.operators import Operators, Value
 
-__all__ = ["Student", "class_probabilities", "distil"]
+Matrix = npt.NDArray[np.float32]
+
+__all__ = ["DistilledLayers", "Student", "class_probabilities", "distil"]
 
 PLAN = Consistency(
     steps=300, n_labelled=100, n_unlabelled=200, weight=10.0, warmup=0, temperature=0.5, confidence=0.0, alignment=0.0,
     teaching=10**9, learning_rate=0.01, dropout=0.5, feature_dropout=0.5,
 )  # fmt: skip
+SMALLEST = np.float32(1e-30)
 WEIGHT_DECAY, MANY_CLASSES = 1e-3, 0.05  # the weight decay, and what it is at most, times classes^2
 UNITS, MOST_UNITS = 64, 256  # of the hidden layer: two for each class, between these
+RIDGE_SHARE = 0.5  # of the ridge regression in the geometric mean with the network, at most
+RIDGE_FEATURES = 2.0  # with fewer features than rows / this, the regression counts less, as there is less to overfit
+RIDGE_PENALTY, RIDGE_STEPS = 2.0, 20  # of its squared weights, where rows have length 1; of conjugate gradients
+LEAST_PROBABILITY = 1e-4  # whose logarithm the regression still learns
+
+
+class DistilledLayers(NamedTuple):
+    """A network of two layers, and weights that lead from the features to the classes directly.
+
+    The scores of a row x are ``relu(x W1 + b1) W2 + b2 + x direct``.
+    """
+
+    W1: Matrix  # (feature, unit)
+    b1: Matrix
+    W2: Matrix  # (unit, class)
+    b2: Matrix
+    direct: Matrix  # (feature, class)
+
+    def tensors(self, name: str) -> Tensors:
+        """Return the parameters by their names after that of the network."""
+        return {f"{name}.{part}": value for part, value in self._asdict().items()}
+
+    @classmethod
+    def of_tensors(cls, tensors: Tensors, name: str) -> DistilledLayers:
+        """Restore what :meth:`tensors` returned."""
+        W1, b1, W2, b2 = (tensors[f"{name}.{part}"] for part in ("W1", "b1", "W2", "b2"))
+        direct = tensors.get(f"{name}.direct")  # models of before have none
+        return cls(W1, b1, W2, b2, np.zeros((len(W1), len(b2)), np.float32) if direct is None else direct)
 
 
 def distil(
@@ -46,8 +76,8 @@ def distil(
     seed: int,
     n_threads: int = 1,
     verbose: int = 0,
-) -> Layers:
-    """Train a network on rows X to predict what a model predicts for them, and the labels that are known."""
+) -> DistilledLayers:
+    """Learn from rows X to predict what a model predicts for them, and the labels that are known."""
     from planetoid.engine.arrays import GraphArrays
     from planetoid.engine.consistency import Examples
     from planetoid.engine.neighbourhoods import Walks
@@ -78,25 +108,52 @@ def distil(
                 loss.step(step)
                 advance(1)
         layers = loss.whole_layers()
-    return layers
+    regressed, intercept = _ridge(rows, probabilities)
+    share = np.float32(RIDGE_SHARE * min(1.0, RIDGE_FEATURES * rows.shape[1] / max(1, len(unlabelled))))
+    return DistilledLayers(
+        layers.W1, layers.b1, (1 - share) * layers.W2, (1 - share) * layers.b2 + share * intercept, share * regressed
+    )
 
 
-def class_probabilities(layers: Layers, X: Rows) -> npt.NDArray[np.float32]:
-    """Return the class probabilities that a network on features gives to rows."""
-    hidden = np.maximum(_as_sparse(X) @ layers.W1 + layers.b1, 0)
-    return np.asarray(softmax(hidden @ layers.W2 + layers.b2, axis=1), dtype=np.float32)
+def _ridge(rows: sparse.csr_array, probabilities: npt.NDArray[np.floating]) -> tuple[Matrix, Matrix]:
+    """Return weights and intercept of a ridge regression of log-probabilities on rows, by conjugate gradients.
+
+    The intercept is the mean over all rows; the columns of rows are not centred, so that they stay sparse.
+    """
+    logs = np.log(np.maximum(probabilities, LEAST_PROBABILITY)).astype(np.float32)
+    logs -= logs.mean(axis=1, keepdims=True)
+    intercept = logs.mean(axis=0)
+    transposed = sparse.csr_array(rows.T)
+    residual = np.asarray(transposed @ (logs - intercept))
+    weights, direction = np.zeros_like(residual), residual
+    squares = (residual**2).sum(axis=0)
+    for _ in range(RIDGE_STEPS):
+        product = transposed @ (rows @ direction) + np.float32(RIDGE_PENALTY) * direction
+        step = squares / np.maximum((direction * product).sum(axis=0), SMALLEST)
+        weights = weights + step * direction
+        residual = residual - step * product
+        before, squares = squares, (residual**2).sum(axis=0)
+        direction = residual + squares / np.maximum(before, SMALLEST) * direction
+    return weights, intercept
+
+
+def class_probabilities(layers: DistilledLayers, X: Rows) -> Matrix:
+    """Return the class probabilities that are distilled for rows."""
+    rows = _as_sparse(X)
+    hidden = np.maximum(rows @ layers.W1 + layers.b1, 0)
+    return np.asarray(softmax(hidden @ layers.W2 + layers.b2 + rows @ layers.direct, axis=1), dtype=np.float32)
 
 
 class Student(NamedTuple):
     """A network on features, and the fitted rows that it knows."""
 
-    layers: Layers
+    layers: DistilledLayers
     keys: npt.NDArray[np.float64]  # (known row): what tells rows apart, sorted
     nodes: npt.NDArray[np.int64]  # (known row): a fitted node that has it
     known: npt.NDArray[np.float32]  # (known row, class): the mean prediction of all fitted nodes that have it
 
     @classmethod
-    def of(cls, layers: Layers, X: Rows, probabilities: npt.NDArray[np.floating]) -> Student:
+    def of(cls, layers: DistilledLayers, X: Rows, probabilities: npt.NDArray[np.floating]) -> Student:
         """Return a student that knows what the model predicts for rows X."""
         rows = sparse.csr_array(X)
         described = np.flatnonzero(np.diff(rows.indptr))
@@ -118,17 +175,18 @@ class Student(NamedTuple):
     def write_scores(self, operators: Operators, rows: Value, bias: npt.NDArray[np.float32]) -> Value:
         """Describe the scores of the network, with the bias of each class, for an export without known rows."""
         hidden = operators.activation(operators.linear(rows, self.layers.W1, self.layers.b1), "relu")
-        return operators.linear(hidden, self.layers.W2, self.layers.b2 + bias)
+        of_network = operators.linear(hidden, self.layers.W2, self.layers.b2 + bias)
+        return operators.sum(of_network, operators.linear(rows, self.layers.direct))
 
     def tensors(self, *, shared: bool) -> Tensors:
         """Return everything as arrays, but for layers that are ``shared`` with the network of the contexts."""
         known = {f"student.{name}": getattr(self, name) for name in ("keys", "nodes", "known")}
-        return known if shared else tensors_of(self.layers, "student") | known
+        return known if shared else self.layers.tensors("student") | known
 
     @classmethod
     def of_tensors(cls, tensors: Tensors) -> Student:
         """Restore what :meth:`tensors` returned."""
-        layers = layers_of(tensors, "student" if "student.W1" in tensors else "distilled")
+        layers = DistilledLayers.of_tensors(tensors, "student" if "student.W1" in tensors else "distilled")
         return cls(layers, *(tensors[f"student.{name}"] for name in ("keys", "nodes", "known")))
 
     def known_rows(self, X: Rows) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
