@@ -173,7 +173,8 @@ class Calibration:
             scores = logit(np.clip(raw.astype(np.float64), SMALLEST, 1 - SMALLEST))
             return np.asarray(expit(scores / self.temperature + self.shift).astype(raw.dtype))
         with np.errstate(divide="ignore"):
-            logs = np.log(raw.astype(np.float64))
+            logs = raw.astype(np.float64)
+            np.log(logs, out=logs)
         found = _scaled(logs, self.temperature, self.uniform).astype(raw.dtype)
         best = raw.argmax(axis=1)
         tied = np.flatnonzero(found.argmax(axis=1) != best)  # rounding has made two classes equal
@@ -254,5 +255,8 @@ def predicted_prior(probabilities: Probabilities) -> Matrix:
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:
-    soft = np.exp(log_softmax(logs / temperature, axis=1))
-    return np.asarray((1 - uniform) * soft + uniform / logs.shape[1])
+    soft = log_softmax(logs / temperature, axis=1)
+    np.exp(soft, out=soft)
+    soft *= 1 - uniform
+    soft += uniform / logs.shape[1]
+    return np.asarray(soft)

@@ -52,14 +52,23 @@ def test_the_direct_part_is_ridge_regression_and_counts_where_features_are_many(
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     opinion = rng.dirichlet(np.ones(4), n_rows).astype(np.float32)
     labelled = np.arange(8)
-    found = distil(X, opinion, labelled, labelled % 4, seed=0)
+    without = np.zeros((5, 15), np.float32)  # nodes without features, which say nothing
+    X_all, opinion_all = np.vstack([X, without]), np.vstack([opinion, np.full((5, 4), [0.97, 0.01, 0.01, 0.01])])
+    found = distil(X_all, opinion_all, labelled, labelled % 4, seed=0)
     logs = np.log(np.maximum(opinion, 1e-4)).astype(np.float64)
     logs -= logs.mean(axis=1, keepdims=True)
     rows = X.astype(np.float64)
     expected = np.linalg.solve(rows.T @ rows + 2.0 * np.eye(15), rows.T @ (logs - logs.mean(axis=0)))
     np.testing.assert_allclose(found.direct, share * expected, atol=1e-4)
     monkeypatch.setattr(module, "RIDGE_SHARE", 0.0)
-    network = distil(X, opinion, labelled, labelled % 4, seed=0)
+    network = distil(X_all, opinion_all, labelled, labelled % 4, seed=0)
     assert not network.direct.any()
     np.testing.assert_allclose(found.W2, (1 - share) * network.W2, rtol=1e-5)
     np.testing.assert_allclose(found.b2, (1 - share) * network.b2 + share * logs.mean(axis=0), atol=1e-5)
+
+
+def test_rows_without_any_feature_teach_nothing():
+    opinion = np.full((6, 2), 0.5, np.float32)
+    found = distil(np.zeros((6, 3), np.float32), opinion, np.arange(2), np.arange(2), seed=0)
+    assert all(np.isfinite(part).all() for part in found)
+    assert not found.direct.any()

@@ -21,6 +21,7 @@ from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, l
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.data.types import Probabilities
+from planetoid.engine.filters import GraphMatrix
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import (
@@ -170,15 +171,15 @@ def _by_labels(data: Dataset) -> Reference:
     labels = np.eye(data.n_classes, dtype=np.float32)[codes]
     hidden = np.empty((len(rows), data.n_classes))
     at_once = max(1, MOST_AT_ONCE // (data.n_nodes * data.n_classes))
-    for first in range(0, FOLDS + 1, at_once):  # labels without one fold are columns of one matrix; last are all labels
-        some = range(first, min(first + at_once, FOLDS + 1))
+    for first in range(0, FOLDS, at_once):  # labels without one fold are columns of one matrix
+        some = range(first, min(first + at_once, FOLDS))
         visible = np.repeat(labels[:, None], len(some), axis=1)
         inside = np.flatnonzero(np.isin(folds, some))
         visible[inside, folds[inside] - first] = 0.0
-        found = propagated_labels(step, rows, visible.reshape(len(rows), -1)).reshape(data.n_nodes, *visible.shape[1:])
-        hidden[inside] = found[rows[inside], folds[inside] - first]
+        found = step.between(rows, _as_much(visible.reshape(len(rows), -1))).reshape(visible.shape)
+        hidden[inside] = found[inside, folds[inside] - first]
     shares, reached = _shares(hidden)
-    everywhere, known = _shares(found[:, -1].astype(np.float64))
+    everywhere, known = _shares(propagated_labels(step, rows, labels).astype(np.float64))
     prior = predicted_prior(everywhere)
     shares[~reached] = data.class_prior
     learnable = np.bincount(codes)[codes] > 1  # by the other labels of the class
@@ -193,26 +194,34 @@ def _by_labels(data: Dataset) -> Reference:
     return Reference(everywhere, shares, targets, calibration.n_labels, agreement=LABELS_AGREE)
 
 
-def label_step(data: Dataset) -> sparse.csr_array:
-    """Return ``CONTINUE P`` for a random walk P with self-loops, in single precision."""
+def label_step(data: Dataset) -> GraphMatrix:
+    """Return ``sum_t (CONTINUE P)^t`` over t = 1, ..., LABEL_STEPS for a random walk P with self-loops."""
     adjacency = symmetric_adjacency(data.graph).astype(np.float32, copy=False)
     loop = mean_weight(adjacency)
     looped = sparse.csr_array(adjacency + np.float32(loop) * sparse.eye_array(data.n_nodes, dtype=np.float32))
     scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
     looped.data *= np.repeat(scale, np.diff(looped.indptr))
-    return looped
+    return GraphMatrix(looped, _sum_over_steps)
+
+
+def _sum_over_steps(step: sparse.csr_array, labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    total = step @ labels
+    for _ in range(LABEL_STEPS - 1):  # Horner's scheme
+        total += labels
+        total = step @ total
+    return np.asarray(total)
 
 
 def propagated_labels(
-    step: sparse.csr_array, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
+    step: GraphMatrix, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """Return ``sum_t step^t labels`` over t = 1, ..., LABEL_STEPS; only ``rows`` have labels."""
-    each = labels / np.maximum(labels.sum(axis=0), np.float32(1))  # as much of each class
-    total = np.zeros((step.shape[0], labels.shape[1]), np.float32)
-    for _ in range(LABEL_STEPS):  # Horner's scheme
-        total[rows] += each
-        total = step @ total
-    return total
+    """Propagate labels, which only ``rows`` have, to all nodes."""
+    return step.times_rows(rows, _as_much(labels))
+
+
+def _as_much(labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Scale labels to as much of each class."""
+    return np.asarray(labels / np.maximum(labels.sum(axis=0), np.float32(1)))
 
 
 def fold_numbers(data: Dataset) -> npt.NDArray[np.int64]:

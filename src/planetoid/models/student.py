@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
 from planetoid.io.model_files import Tensors
+from planetoid.models.opinions import to_probabilities
 from planetoid.training.settings import Consistency
 from planetoid.utils.progress import progress
 
@@ -118,11 +118,16 @@ def distil(
 def _ridge(rows: sparse.csr_array, probabilities: npt.NDArray[np.floating]) -> tuple[Matrix, Matrix]:
     """Return weights and intercept of a ridge regression of log-probabilities on rows, by conjugate gradients.
 
-    The intercept is the mean over all rows; the columns of rows are not centred, so that they stay sparse.
+    The intercept is the mean over rows that have features; columns are not centred, so that they stay sparse.
     """
-    logs = np.log(np.maximum(probabilities, LEAST_PROBABILITY)).astype(np.float32)
+    described = np.diff(rows.indptr) > 0
+    if not described.any():
+        n_features, n_classes = rows.shape[1], probabilities.shape[1]
+        return np.zeros((n_features, n_classes), np.float32), np.zeros(n_classes, np.float32)
+    logs = np.log(np.maximum(probabilities[described], LEAST_PROBABILITY)).astype(np.float32)
     logs -= logs.mean(axis=1, keepdims=True)
     intercept = logs.mean(axis=0)
+    rows = rows[described]
     transposed = sparse.csr_array(rows.T)
     residual = np.asarray(transposed @ (logs - intercept))
     weights, direction = np.zeros_like(residual), residual
@@ -140,8 +145,12 @@ def _ridge(rows: sparse.csr_array, probabilities: npt.NDArray[np.floating]) -> t
 def class_probabilities(layers: DistilledLayers, X: Rows) -> Matrix:
     """Return the class probabilities that are distilled for rows."""
     rows = _as_sparse(X)
-    hidden = np.maximum(rows @ layers.W1 + layers.b1, 0)
-    return np.asarray(softmax(hidden @ layers.W2 + layers.b2 + rows @ layers.direct, axis=1), dtype=np.float32)
+    hidden = rows @ layers.W1
+    hidden += layers.b1
+    scores = np.maximum(hidden, 0, out=hidden) @ layers.W2
+    scores += layers.b2
+    scores += rows @ layers.direct
+    return to_probabilities(scores).astype(np.float32, copy=False)
 
 
 class Student(NamedTuple):
