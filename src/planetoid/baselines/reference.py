@@ -3,13 +3,12 @@
 A network that has learned a node's label cannot be asked what it would say without it, short of training it again; nor
 can a large linear system, short of solving it again. Two simple methods can, quickly: softmax regression on features,
 propagated over edges or over the features that rows share, by leave-one-out in closed form, and a few steps of
-propagation of the labels, one fold hidden at a time. Calibrated by what they say about the labelled nodes, they say for
+propagation of the labels, one group hidden at a time. Calibrated by what they say about the labelled nodes, they say for
 every unlabelled node how likely each class is, and so how often the predictions of another method are correct.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +20,7 @@ from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, l
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.data.types import Probabilities
+from planetoid.engine.filters import add_powers, one_thread_if_loaded
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import (
@@ -31,17 +31,19 @@ from planetoid.training.softmax_regression import (
     with_first_class,
 )
 
-__all__ = ["fold_numbers", "label_step", "propagated_labels", "reference_sample"]
+__all__ = ["label_groups", "label_step", "propagated_labels", "reference_sample"]
 
 FEATURE_STEPS = 8  # of the propagation of features
+TOLERANCE = 1e-4  # of softmax regression on them
 FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
 SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
 MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
-FOLDS = 8
-MOST_AT_ONCE = 5_000_000  # entries of a matrix of labels, without several of the folds side by side
+GROUPS = 4  # of the labels of each class, of which one is hidden at a time
+MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
 # That two methods agree makes either more likely to be right, which the simple one does not know.
-AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
+AGREEMENT = 0.9  # factor of the temperature, with features
+BY_DIFFERENCE = 1.6  # without: its fall, times the share of nodes about which they differ; the same method says no more
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_AGREE, FEATURES_AND_LABELS_AGREE = 0.95, 1.04  # temperatures of the scores, if they do not
 LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
@@ -73,11 +75,11 @@ def reference_sample(
         reference.probabilities[rows],
         reference.n_labels,
         as_accurate=as_accurate and by_labels,
+        by_difference=BY_DIFFERENCE,
     )
     if not by_labels:
         return sample._replace(temperature_factor=AGREEMENT, reference=reference)
     return sample._replace(
-        temperature_factor=AGREEMENT_ON_GRAPHS,
         usual_uniform=graph_uniform(data.n_classes),
         reference=reference._replace(share=None if pooled else SHARE_BY_LABELS),
     )
@@ -112,17 +114,14 @@ def _by_features(data: Dataset) -> Reference:
 
     few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
     method = PropagatedFeatures(K=FEATURE_STEPS) if data.graph.n_edges else Feat(C=FEATURES_C, row_normalize="l2")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of nodes without features, and of edges that are not used
-        method.fit(few)
-    calibration, sample = method.calibration_, method._sample
-    assert sample is not None
-    return Reference(
-        method.label_distributions_,
-        calibration.apply(np.exp(sample.scores)),
-        sample.targets,
-        calibration.n_labels,
-    )
+    method.classes_ = few.classes
+    if isinstance(method, PropagatedFeatures):
+        method._tolerance = TOLERANCE
+    probabilities = method._fit(few)
+    sample = method._calibration_sample(few, probabilities)
+    calibration = calibrate(sample)
+    hidden = calibration.apply(np.exp(sample.scores))
+    return Reference(calibration.apply(probabilities), hidden, sample.targets, calibration.n_labels)
 
 
 def _has_shared_features(data: Dataset) -> bool:
@@ -164,21 +163,27 @@ def _by_shared_features(data: Dataset) -> Reference:
 
 
 def _by_labels(data: Dataset) -> Reference:
-    """Classify by propagated labels, calibrated by the labels of each fold as the others predict them."""
-    rows, folds = data.labelled, fold_numbers(data)
+    """Classify by propagated labels, calibrated by labels that are hidden a group at a time."""
+    rows, groups = data.labelled, label_groups(data)
     codes, step = data.y[rows], label_step(data)
-    labels = np.eye(data.n_classes, dtype=np.float32)[codes]
-    hidden = np.empty((len(rows), data.n_classes))
-    at_once = max(1, MOST_AT_ONCE // (data.n_nodes * data.n_classes))
-    for first in range(0, FOLDS + 1, at_once):  # labels without one fold are columns of one matrix; last are all labels
-        some = range(first, min(first + at_once, FOLDS + 1))
-        visible = np.repeat(labels[:, None], len(some), axis=1)
-        inside = np.flatnonzero(np.isin(folds, some))
-        visible[inside, folds[inside] - first] = 0.0
-        found = propagated_labels(step, rows, visible.reshape(len(rows), -1)).reshape(data.n_nodes, *visible.shape[1:])
-        hidden[inside] = found[rows[inside], folds[inside] - first]
+    everywhere, hidden = np.empty((data.n_nodes, data.n_classes)), np.empty((len(rows), data.n_classes))
+    at_once = max(1, MOST_AT_ONCE // (data.n_nodes * GROUPS))
+    for first in range(0, data.n_classes, at_once):
+        some = slice(first, min(first + at_once, data.n_classes))
+        own = np.flatnonzero((codes >= some.start) & (codes < some.stop))  # labels of these classes
+        columns = codes[own] - first
+        labels = np.zeros((len(own), GROUPS, some.stop - first), np.float32)
+        labels[np.arange(len(own)), groups[own], columns] = 1.0
+        found = propagated_labels(step, rows[own], labels.reshape(len(own), -1)).reshape(-1, *labels.shape[1:])
+        counts, others = labels.sum(axis=0), np.arange(GROUPS) != groups[own, None]
+        everywhere[:, some] = sum(found[:, group] for group in range(GROUPS))
+        everywhere[:, some] /= np.maximum(counts.sum(axis=0), 1)  # as much of each class
+        hidden[:, some] = everywhere[rows, some]
+        # Of the class of a label, only the other groups are seen.
+        seen = (found[rows[own], :, columns] * others).sum(axis=1)
+        hidden[own, codes[own]] = seen / np.maximum((counts.T[columns] * others).sum(axis=1), 1)
     shares, reached = _shares(hidden)
-    everywhere, known = _shares(found[:, -1].astype(np.float64))
+    everywhere, known = _shares(everywhere)
     prior = predicted_prior(everywhere)
     shares[~reached] = data.class_prior
     learnable = np.bincount(codes)[codes] > 1  # by the other labels of the class
@@ -207,21 +212,21 @@ def propagated_labels(
     step: sparse.csr_array, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """Return ``sum_t step^t labels`` over t = 1, ..., LABEL_STEPS; only ``rows`` have labels."""
-    each = labels / np.maximum(labels.sum(axis=0), np.float32(1))  # as much of each class
-    total = np.zeros((step.shape[0], labels.shape[1]), np.float32)
-    for _ in range(LABEL_STEPS):  # Horner's scheme
-        total[rows] += each
-        total = step @ total
-    return total
+    start, total = np.zeros((2, step.shape[0], labels.shape[1]), np.float32)
+    start[rows] = labels
+    add_powers(step, start, LABEL_STEPS, total, n_threads=one_thread_if_loaded())
+    return np.asarray(total)
 
 
-def fold_numbers(data: Dataset) -> npt.NDArray[np.int64]:
-    """Return the fold of each labelled node; the labels of a class are spread evenly over the folds."""
+def label_groups(data: Dataset) -> npt.NDArray[np.int64]:
+    """Return the group of each labelled node; the labels of each class are spread evenly over the groups."""
     codes = data.y[data.labelled]
     shuffled = np.random.default_rng(0).permutation(len(codes))
-    folds = np.empty(len(codes), np.int64)
-    folds[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % FOLDS
-    return folds
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    first = np.searchsorted(codes[by_class], codes[by_class])
+    groups = np.empty(len(codes), np.int64)
+    groups[by_class] = (np.arange(len(codes)) - first) % GROUPS
+    return groups
 
 
 def _shares(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

@@ -7,6 +7,7 @@ this module does not load numba.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from scipy import sparse
 from planetoid.engine.arrays import Table, aligned_zeros
 from planetoid.engine.shards import by_columns
 
-__all__ = ["Filter", "add_powers", "column_blocks"]
+__all__ = ["Filter", "add_powers", "column_blocks", "one_thread_if_loaded"]
 
 BLOCK, SMALLEST_BLOCK = 64, 4  # columns that are propagated at once
 MOST_ENTRIES = 64_000_000  # of them together
@@ -63,6 +64,11 @@ def add_powers(
         steps, powers, total,
     )  # fmt: skip
     return np.asarray(powers[(steps - 1) % 2])
+
+
+def one_thread_if_loaded() -> int | None:
+    """Return one thread if compiled code is in use already, else none: loading it takes longer than products do."""
+    return 1 if "numba" in sys.modules else None
 
 
 @dataclass(frozen=True)

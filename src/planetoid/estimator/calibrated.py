@@ -133,10 +133,10 @@ class CalibrationMixin(MethodBase):
         if len(rows) < MIN_LABELS:
             sample = self._calibration_sample(data, np.where(known[:, None], probabilities, 0.0))
         self._sample = sample
-        found = Calibration() if sample is None else calibrate(sample)
+        found = _with_cost(Calibration() if sample is None else calibrate(sample), started, fitted)
         if sample is not None and found.source != "none":
             self.set_thresholds_ = thresholds(sample, found)
-        return _with_cost(found, started, fitted)
+        return found
 
 
 def _with_cost(found: Calibration, started: float, fitted: float) -> Calibration:
