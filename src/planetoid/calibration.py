@@ -41,7 +41,6 @@ MOST_NODES = 500  # of a sample
 LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
 GRAPH_UNIFORM, GRAPH_UNIFORM_SPREAD = 0.18, 0.7  # of methods that see the graph alone: the share, and that of its logit
 FEW_CLASSES = 7  # up to which it is the same
-SMALLEST_FACTOR = 0.5  # of a temperature, where two methods differ about most nodes
 KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
 BOUNDS = np.array([[-5.0, -9.0], [5.0, 3.0]])
 MOST_STEPS, TOLERANCE = 30, 1e-4  # of the minimiser: the decrease of the loss at which it stops
@@ -56,7 +55,7 @@ Probabilities = npt.NDArray[np.floating[Any]]
 class Reference(NamedTuple):
     """A simple method that is calibrated itself, and what it says about labels that it was not shown."""
 
-    probabilities: Probabilities  # (node, class) of all nodes; zero where nothing is known
+    probabilities: Probabilities | None  # (node, class); zero where nothing is known; None: those of the method itself
     hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
     targets: Matrix  # (label, class): their labels, weighted
     n_labels: int  # that it was calibrated by
@@ -75,6 +74,7 @@ class Sample(NamedTuple):
     temperature_factor: float = 1.0  # by which the temperature found is known to be off
     usual_uniform: tuple[float, float] = LOGIT_UNIFORM  # prior of the logit of the uniform share
     reference: Reference | None = None  # that the targets come from
+    differ: float = 0.0  # share of the nodes about which the model and the reference differ
 
     @classmethod
     def of_labels(
@@ -103,13 +103,7 @@ class Sample(NamedTuple):
 
     @classmethod
     def of_reference(
-        cls,
-        probabilities: Probabilities,
-        reference: Probabilities,
-        n_labels: int,
-        *,
-        as_accurate: bool = False,
-        by_difference: float = 0.0,
+        cls, probabilities: Probabilities, reference: Probabilities, n_labels: int, *, as_accurate: bool = False
     ) -> Sample:
         """Return the sample of nodes about which another, calibrated method says how likely each class is.
 
@@ -122,9 +116,6 @@ class Sample(NamedTuple):
         as_accurate : bool
             Whether the model is right as often as the other method, also where they differ. By default the other
             method decides, which is appropriate if it knows at least as much.
-        by_difference : float
-            By how much the temperature is lower, times the share of nodes about which the two methods differ. Where
-            such methods agree, they are right more often than either of them says.
         """
         some = np.unique(np.linspace(0, len(probabilities) - 1, MOST_NODES).astype(np.int64))[: len(probabilities)]
         scores, targets = log_probabilities(probabilities[some]), np.asarray(reference[some], dtype=np.float64)
@@ -133,8 +124,7 @@ class Sample(NamedTuple):
             order = scores.argsort(axis=1)
             targets_in_order = np.sort(targets, axis=1)
             np.put_along_axis(targets, order, targets_in_order, axis=1)
-        factor = max(SMALLEST_FACTOR, 1 - by_difference * differ)
-        return cls(scores, targets, n_labels, "reference", temperature_factor=factor)
+        return cls(scores, targets, n_labels, "reference", differ=differ)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.special import softmax
 
+from planetoid.baselines.reference import with_labels_beside
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
@@ -187,6 +188,9 @@ class PropagatedFeatures(GraphClassifier):
         return Answer(base + features.values.sum(), LOG_ODDS, parts)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return with_labels_beside(self._left_out_sample(data, probabilities), data)
+
+    def _left_out_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         gram, scores = self._left_out
         C = self._inverse_penalty(len(data.labelled)) / self._mean_square
         return left_out_sample(gram, scores, labels_to_leave_out(data), C, data, probabilities)

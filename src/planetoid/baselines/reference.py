@@ -3,8 +3,8 @@
 A network that has learned a node's label cannot be asked what it would say without it, short of training it again; nor
 can a large linear system, short of solving it again. Two simple methods can, quickly: softmax regression on features,
 propagated over edges or over the features that rows share, by leave-one-out in closed form, and a few steps of
-propagation of the labels, one group hidden at a time. Calibrated by what they say about the labelled nodes, they say for
-every unlabelled node how likely each class is, and so how often the predictions of another method are correct.
+propagation of the labels, one group hidden at a time. Calibrated by what they say about the labelled nodes, they say
+for every unlabelled node how likely each class is, and so how often the predictions of another method are correct.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from planetoid.training.softmax_regression import (
     with_first_class,
 )
 
-__all__ = ["label_groups", "label_step", "propagated_labels", "reference_sample"]
+__all__ = ["label_groups", "label_step", "propagated_labels", "reference_sample", "with_labels_beside"]
 
 FEATURE_STEPS = 8  # of the propagation of features
 TOLERANCE = 1e-4  # of softmax regression on them
@@ -41,11 +41,12 @@ MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature)
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
 GROUPS = 4  # of the labels of each class, of which one is hidden at a time
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
-# That two methods agree makes either more likely to be right, which the simple one does not know.
-AGREEMENT = 0.9  # factor of the temperature, with features
-BY_DIFFERENCE = 1.6  # without: its fall, times the share of nodes about which they differ; the same method says no more
+# That two methods agree makes either more likely to be right, which the simple one does not know. Beside propagated
+# labels that depends on how often they differ: a method that never does says nothing new.
+AGREEMENT, LABELS_AGREEMENT = 0.9, 1.6  # factor of the temperature; its fall, times the share of nodes that differ
+SMALLEST_FACTOR = 0.5  # of the temperature, if the methods differ about most nodes
+FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.91  # temperatures of the scores of sets; by labels, the smallest one
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
-LABELS_AGREE, FEATURES_AND_LABELS_AGREE = 0.95, 1.04  # temperatures of the scores, if they do not
 LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
@@ -69,19 +70,21 @@ def reference_sample(
         the graph alone, as a method on the graph may be much worse.
     """
     reference, by_labels = _reference(data)
+    assert reference.probabilities is not None
     rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
     sample = Sample.of_reference(
         probabilities[rows],
         reference.probabilities[rows],
         reference.n_labels,
         as_accurate=as_accurate and by_labels,
-        by_difference=BY_DIFFERENCE,
     )
     if not by_labels:
         return sample._replace(temperature_factor=AGREEMENT, reference=reference)
+    agreement = max(LABELS_AGREE, 1 - sample.differ)
     return sample._replace(
+        temperature_factor=max(SMALLEST_FACTOR, 1 - LABELS_AGREEMENT * sample.differ),
         usual_uniform=graph_uniform(data.n_classes),
-        reference=reference._replace(share=None if pooled else SHARE_BY_LABELS),
+        reference=reference._replace(share=None if pooled else SHARE_BY_LABELS, agreement=agreement),
     )
 
 
@@ -92,13 +95,29 @@ def _reference(data: Dataset) -> tuple[Reference, bool]:
     if data.graph.n_edges == 0:
         return (_by_shared_features if _has_shared_features(data) else _by_features)(data), False
     by_features, by_labels = _by_features(data), _by_labels(data)
-    loss = _log_loss(by_labels)
-    if loss < _log_loss(by_features):
+    if _log_loss(by_labels) < _log_loss(by_features):
         return by_labels, True
-    weight = LABELS_WEIGHT * max(0.0, 1 - loss / np.log(max(2, data.n_classes)))
-    opinion = np.float32(weight) * log_probabilities(by_labels.probabilities).astype(np.float32)
-    opinion[~by_labels.probabilities.any(axis=1)] = 0.0
-    return by_features._replace(opinion=opinion, agreement=FEATURES_AND_LABELS_AGREE), False
+    return by_features._replace(opinion=_opinion(by_labels), agreement=FEATURES_AND_LABELS_AGREE), False
+
+
+def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
+    """Return the sample of a method on features, so that propagated labels have a say in its prediction sets."""
+    if data.graph.n_edges == 0:
+        return sample
+    hidden = calibrate(sample).apply(np.exp(sample.scores))
+    opinion = _opinion(_by_labels(data))
+    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, FEATURES_AND_LABELS_AGREE, opinion)
+    return sample._replace(reference=beside)
+
+
+def _opinion(by_labels: Reference) -> npt.NDArray[np.float32]:
+    """Return what propagated labels add to the logarithms of scores: the more, the better they predict."""
+    assert by_labels.probabilities is not None
+    known = by_labels.probabilities.any(axis=1)
+    loss = _log_loss(by_labels) / np.log(max(2, by_labels.probabilities.shape[1]))
+    opinion = LABELS_WEIGHT * max(0.0, 1 - loss) * log_probabilities(by_labels.probabilities)
+    opinion[~known] = 0.0
+    return opinion.astype(np.float32)
 
 
 def _log_loss(reference: Reference) -> float:
@@ -113,12 +132,15 @@ def _by_features(data: Dataset) -> Reference:
     from planetoid.baselines.propagated_features import PropagatedFeatures
 
     few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
-    method = PropagatedFeatures(K=FEATURE_STEPS) if data.graph.n_edges else Feat(C=FEATURES_C, row_normalize="l2")
-    method.classes_ = few.classes
-    if isinstance(method, PropagatedFeatures):
-        method._tolerance = TOLERANCE
-    probabilities = method._fit(few)
-    sample = method._calibration_sample(few, probabilities)
+    if data.graph.n_edges:
+        propagated = PropagatedFeatures(K=FEATURE_STEPS)
+        propagated.classes_, propagated._tolerance = data.classes, TOLERANCE
+        probabilities = propagated._fit(few)
+        sample = propagated._left_out_sample(few, probabilities)
+    else:
+        feat = Feat(C=FEATURES_C, row_normalize="l2")
+        probabilities = feat._fit(few)
+        sample = feat._calibration_sample(few, probabilities)
     calibration = calibrate(sample)
     hidden = calibration.apply(np.exp(sample.scores))
     return Reference(calibration.apply(probabilities), hidden, sample.targets, calibration.n_labels)
@@ -195,7 +217,7 @@ def _by_labels(data: Dataset) -> Reference:
     everywhere[known] = calibration.apply(everywhere[known])
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
-    return Reference(everywhere, shares, targets, calibration.n_labels, agreement=LABELS_AGREE)
+    return Reference(everywhere, shares, targets, calibration.n_labels)
 
 
 def label_step(data: Dataset) -> sparse.csr_array:

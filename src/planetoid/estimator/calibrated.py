@@ -74,7 +74,7 @@ class CalibrationMixin(MethodBase):
         unlabelled = data.y < 0
         if self._sample is None or self._sample.reference is None or not unlabelled.any():
             return
-        if self.calibration_.source == "reference":
+        if self.calibration_.source == self._sample.source:
             found = node_sets(probabilities, self._sample.reference, unlabelled)
             self.set_scores_, self.node_set_thresholds_ = found
         self._sample = self._sample._replace(reference=None)  # as large as the probabilities
