@@ -149,7 +149,7 @@ def test_methods_agree_only_where_both_say_something():
 
 def test_propagated_labels_have_a_say_in_the_sets_of_propagated_features():
     data = pl.datasets.make_citation(n_nodes=1000, n_classes=4, n_features=80, seed=3)
-    y = pl.mask_labels(data.y, data.split("random", per_class=15, seed=0).train)
+    y = pl.mask_labels(data.y, data.split("random", per_class=15, n_val=0, n_test=600, seed=0).train)
     model = pl.PropagatedFeatures().fit(data.X, y, graph=data.graph)
     assert model.calibration_.source == "leave-one-out"
     found = model.set_scores_ / model.label_distributions_
