@@ -176,7 +176,8 @@ class Calibration:
             scores = logit(np.clip(raw.astype(np.float64), SMALLEST, 1 - SMALLEST))
             return np.asarray(expit(scores / self.temperature + self.shift).astype(raw.dtype))
         with np.errstate(divide="ignore"):
-            logs = np.log(raw.astype(np.float64))
+            logs = raw.astype(np.float64)
+            np.log(logs, out=logs)
         found = _scaled(logs, self.temperature, self.uniform).astype(raw.dtype)
         best = raw.argmax(axis=1)
         tied = np.flatnonzero(found.argmax(axis=1) != best)  # rounding has made two classes equal

@@ -42,3 +42,44 @@ def test_rows_are_scored_and_added(dimension):
     add_rows(table, rows, factors, 5, out)
     np.testing.assert_allclose(out, row + factors[:5] @ table[rows[:5]], rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(factors[5:], 0)
+
+
+@njit
+def add_rows_in_turn(table, first, rows, factors, out):
+    loops.add_rows_in_turn(table, first, rows, factors, out)
+
+
+@njit
+def add_one_row_at_a_time(table, first, rows, factors, out):
+    for k in range(len(rows)):
+        loops.add_row(table[rows[k]][first : first + len(out)], factors[k], out)
+
+
+@njit
+def combine_rows(table, factors, out):
+    loops.combine_rows(table, factors, out)
+
+
+@pytest.mark.parametrize("count", [0, 3, 4, 10])
+@pytest.mark.parametrize("dimension", [1, 7, 41])
+def test_rows_in_turn_have_the_bits_of_one_row_at_a_time(count, dimension):
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((9, dimension + 2)).astype(np.float32)
+    rows, factors = rng.integers(0, 9, count).astype(np.int32), rng.standard_normal(count).astype(np.float32)
+    start = rng.standard_normal(dimension).astype(np.float32)
+    found, expected = start.copy(), start.copy()
+    add_rows_in_turn(table, 2, rows, factors, found)
+    add_one_row_at_a_time(table, 2, rows, factors, expected)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(found, start + factors @ table[rows, 2:], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_a_combination_of_all_rows_has_the_bits_of_sums_in_order(count):
+    rng = np.random.default_rng(0)
+    table, factors = rng.standard_normal((count, 21)).astype(np.float32), rng.standard_normal(count).astype(np.float32)
+    found, expected = np.ones(21, np.float32), np.ones(21, np.float32)
+    combine_rows(table, factors, found)
+    for row, factor in zip(table, factors, strict=True):
+        expected += factor * row
+    np.testing.assert_array_equal(found, expected)

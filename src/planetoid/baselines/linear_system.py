@@ -16,6 +16,9 @@ matrix:
   as the preconditioner;
 - ``iterative``: the methods' own updates ``F <- M^-1 (A F + B)``, in float32.
 
+``auto`` is ``direct`` for small graphs, and otherwise ``cg``, but for many columns on
+graphs whose factorisation has few entries.
+
 Sums are taken in one fixed order, so the result does not depend on ``n_jobs``.
 """
 
@@ -42,6 +45,8 @@ __all__ = ["DIRECT_LIMIT", "SOLVERS", "Array", "Solution", "System", "solve"]
 SOLVERS = ("auto", "direct", "cg", "iterative")
 DIRECT_LIMIT = 2_000  # unknowns up to which a factorisation is faster, whatever its fill-in
 ROWS_PER_TASK = 1 << 16
+MANY_COLUMNS, MOST_TO_FACTORISE = 32, 50_000  # columns and unknowns for which conjugate gradients are slow
+MOST_FILL = 5  # entries of a factorisation, per entry of the matrix
 
 Array: TypeAlias = npt.NDArray[Any]
 Kernel: TypeAlias = "Callable[..., float | None]"  # of numba, over rows start to stop
@@ -84,13 +89,12 @@ def solve(system: System, solver: str, *, tol: float, max_iter: int, n_jobs: int
     ``tol`` bounds the largest change of an entry in one iteration (``iterative``)
     or the residual of a column relative to its right-hand side (``cg``).
     """
-    if solver == "auto":
-        solver = "direct" if int(system.free.sum()) <= DIRECT_LIMIT else "cg"
-    if solver == "direct":
+    if solver == "direct" or (solver == "auto" and int(system.free.sum()) <= DIRECT_LIMIT):
         return _direct(system)
     with _row_workers(n_jobs) as workers:
-        run = _peeled if solver == "cg" else _fixed_point
-        return run(system, tol, max_iter, workers)
+        if solver == "iterative":
+            return _fixed_point(system, tol, max_iter, workers)
+        return _peeled(system, tol, max_iter, workers, may_factorise=solver == "auto")
 
 
 def _direct(system: System) -> Solution:
@@ -123,7 +127,7 @@ def _fixed_point(system: System, tol: float, max_iter: int, workers: Workers) ->
     return Solution(old, n_iter, change, change <= tol)
 
 
-def _peeled(system: System, tol: float, max_iter: int, workers: Workers) -> Solution:
+def _peeled(system: System, tol: float, max_iter: int, workers: Workers, *, may_factorise: bool) -> Solution:
     """Eliminate trees, solve for the remaining core, and substitute back."""
     from planetoid.baselines.kernels import peel_trees, plant_trees
 
@@ -133,11 +137,37 @@ def _peeled(system: System, tol: float, max_iter: int, workers: Workers) -> Solu
     core = system.free.copy()
     core[order] = False
     rows, block = _ordered(matrix, np.flatnonzero(core))
-    found = _conjugate_gradients(block, diagonal[rows], right[rows], tol, max_iter, workers)
+    found = _factorised(block, diagonal[rows], right[rows], tol) if may_factorise else None
+    if found is None:
+        found = _conjugate_gradients(block, diagonal[rows], right[rows], tol, max_iter, workers)
     values = np.zeros_like(right)
     values[rows] = found.values
     plant_trees(order, parents, ties, diagonal, right, values)
     return Solution(values, found.n_iter, found.error, found.converged)
+
+
+def _factorised(matrix: sparse.csr_array, diagonal: Array, right: Array, tol: float) -> Solution | None:
+    """Solve by a factorisation, if there are many columns and it has few entries, as on graphs that are almost trees.
+
+    An incomplete factorisation drops entries if there are too many; the residual shows whether it did.
+    """
+    from scipy.sparse.linalg import spilu
+
+    n, columns = right.shape
+    if columns < MANY_COLUMNS or not 0 < n <= MOST_TO_FACTORISE:
+        return None
+    whole = sparse.csc_array(sparse.diags_array(diagonal + matrix.diagonal()) - matrix.astype(np.float64))
+    try:
+        factors = spilu(
+            whole, drop_tol=0.0, fill_factor=MOST_FILL, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )  # fmt: skip
+    except RuntimeError:  # singular without the entries that were dropped
+        return None
+    values = factors.solve(right)
+    size = np.sqrt((right**2).sum(axis=0))
+    error = _ratio(np.sqrt(((whole @ values - right) ** 2).sum(axis=0)), size).max(initial=0.0)
+    return Solution(values, 1, float(error), True) if error <= tol else None
 
 
 def _conjugate_gradients(

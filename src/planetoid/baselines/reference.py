@@ -20,7 +20,7 @@ from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, l
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.data.types import Probabilities
-from planetoid.engine.filters import add_powers, one_thread_if_loaded
+from planetoid.engine.filters import GraphMatrix, add_powers, one_thread_if_loaded
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import (
@@ -38,6 +38,7 @@ TOLERANCE = 1e-4  # of softmax regression on them
 FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
 SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
 MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
+MANY_NODES = 30_000  # from which on it is worth to find those with the same neighbours
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
 GROUPS = 4  # of the labels of each class, of which one is hidden at a time
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
@@ -220,24 +221,27 @@ def _by_labels(data: Dataset) -> Reference:
     return Reference(everywhere, shares, targets, calibration.n_labels)
 
 
-def label_step(data: Dataset) -> sparse.csr_array:
-    """Return ``CONTINUE P`` for a random walk P with self-loops, in single precision."""
+def label_step(data: Dataset) -> GraphMatrix:
+    """Return ``sum_t (CONTINUE P)^t`` over t = 1, ..., LABEL_STEPS for a random walk P with self-loops."""
     adjacency = symmetric_adjacency(data.graph).astype(np.float32, copy=False)
     loop = mean_weight(adjacency)
     looped = sparse.csr_array(adjacency + np.float32(loop) * sparse.eye_array(data.n_nodes, dtype=np.float32))
     scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
     looped.data *= np.repeat(scale, np.diff(looped.indptr))
-    return looped
+    return GraphMatrix(looped, _sum_over_steps, find=data.n_nodes >= MANY_NODES)
+
+
+def _sum_over_steps(step: sparse.csr_array, labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    total = np.zeros(labels.shape, np.float32)
+    add_powers(step, labels, LABEL_STEPS, total, n_threads=one_thread_if_loaded())
+    return total
 
 
 def propagated_labels(
-    step: sparse.csr_array, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
+    step: GraphMatrix, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """Return ``sum_t step^t labels`` over t = 1, ..., LABEL_STEPS; only ``rows`` have labels."""
-    start, total = np.zeros((2, step.shape[0], labels.shape[1]), np.float32)
-    start[rows] = labels
-    add_powers(step, start, LABEL_STEPS, total, n_threads=one_thread_if_loaded())
-    return np.asarray(total)
+    """Propagate labels, which only ``rows`` have, to all nodes."""
+    return step.times_rows(rows, labels)
 
 
 def label_groups(data: Dataset) -> npt.NDArray[np.int64]:

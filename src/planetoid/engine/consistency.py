@@ -26,7 +26,7 @@ from planetoid.engine.arrays import Integers, Nodes, Row, Table
 from planetoid.engine.barrier import barrier
 from planetoid.engine.compiling import exact, fast, fast_entry
 from planetoid.engine.generator import BATCHES, DROPPED_FEATURES, DROPPED_UNITS, U64, below, bits_at, key_of
-from planetoid.engine.loops import add_row
+from planetoid.engine.loops import add_multiple, add_row, add_rows_in_turn, combine_rows
 from planetoid.engine.neighbourhoods import Visits, Walks, draw_visits
 
 __all__ = ["Examples", "FeatureArrays", "Layers", "Memory", "Objective", "read_batch", "take_step"]
@@ -100,6 +100,7 @@ class Memory(NamedTuple):
     gate: Table  # (row, unit): the derivative of that
     probability: Table  # (row, class), then the gradient of the scores
     target: Table  # (unlabelled node, class)
+    W2_turned: Table  # (class, unit)
     mean: Row  # (class): running mean of the predictions; negative before the first step
     n_slots: Integers  # (1): how many contexts the batch has
     losses: npt.NDArray[np.float64]  # L_s and L_u
@@ -148,13 +149,13 @@ def keep_features(
         first, last = x.indptr[node], x.indptr[node + 1]
         key = key_of(seed, DROPPED_FEATURES, step * len(memory.visits.slot_of) + node)
         memory.kept_first[slot] = used
-        bits = U64(0)
-        for at in range(first, last):
-            bits = next_bytes(bits, key, at - first)
-            if np.int64(bits & BYTE) >= of_256:
-                memory.kept_column[used] = x.indices[at]
+        for block in range(first, last, PER_HASH):
+            bits = bits_at(key, (block - first) // PER_HASH)
+            for at in range(block, min(block + PER_HASH, last)):
+                memory.kept_column[used] = x.indices[at]  # to be overwritten if it is dropped: faster than a branch
                 memory.kept_value[used] = x.values[at] * scale
-                used += 1
+                used += np.int64(np.int64(bits & BYTE) >= of_256)
+                bits >>= EIGHT
         memory.kept_count[slot] = used - memory.kept_first[slot]
 
 
@@ -168,13 +169,13 @@ def project(
         first = memory.kept_first[slot]
         row = memory.projected[slot][low:high]
         clear(row)
-        for at in range(first, first + memory.kept_count[slot]):
-            add_row(W1[memory.kept_column[at]][low:high], memory.kept_value[at], row)
+        last = first + memory.kept_count[slot]
+        add_rows_in_turn(W1, low, memory.kept_column[first:last], memory.kept_value[first:last], row)
     for b in range(n_rows):
         row = memory.hidden[b][first_unit + low : first_unit + high]
         clear(row)
-        for at in range(visits.first[b], visits.first[b + 1]):
-            add_row(memory.projected[visits.slot[at]][low:high], visits.weight[at], row)
+        first, last = visits.first[b], visits.first[b + 1]
+        add_rows_in_turn(memory.projected, low, visits.slot[first:last], visits.weight[first:last], row)
 
 
 @fast
@@ -328,18 +329,20 @@ def second_layer_back(n_rows: np.int64, layers: Layers, gradients: Layers, memor
             gradients.W2[f, k] = ZERO
     for k in range(n_classes):
         gradients.b2[k] = ZERO
+    for f in range(n_units):
+        for k in range(n_classes):
+            memory.W2_turned[k, f] = layers.W2[f, k]
     for b in range(n_rows):
         hidden, gate, of_scores = memory.hidden[b], memory.gate[b], memory.probability[b]
         for k in range(n_classes):
             gradients.b2[k] += of_scores[k]
         for f in range(n_units):
-            slope = ZERO
             if gate[f] > ZERO:
-                weights, of_weights = layers.W2[f], gradients.W2[f]
-                for k in range(n_classes):
-                    slope += weights[k] * of_scores[k]
-                    of_weights[k] += hidden[f] * of_scores[k]
-                slope *= gate[f]
+                add_multiple(of_scores, hidden[f], gradients.W2[f])
+        clear(hidden)
+        combine_rows(memory.W2_turned, of_scores, hidden)  # all units at once, and not one long sum after the other
+        for f in range(n_units):
+            slope = hidden[f] * gate[f] if gate[f] > ZERO else ZERO
             hidden[f] = slope
             gradients.b1[f] += slope
 

@@ -1,8 +1,9 @@
 """Node values propagated over a graph: powers of a sparse matrix times dense columns, on threads.
 
 :func:`add_powers` does what products with scipy's matrix would do, with the same bits, but on several threads and
-without a new array for every power. :class:`Filter` is a mean over powers of the normalised adjacency matrix. Importing
-this module does not load numba.
+without a new array for every power. :class:`GraphMatrix` does it once for all nodes with the same neighbours, if there
+are many such. :class:`Filter` is a mean over powers of the normalised adjacency matrix. Importing this module does not
+load numba.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +19,9 @@ from scipy import sparse
 
 from planetoid.engine.arrays import Table, aligned_zeros
 from planetoid.engine.shards import by_columns
+from planetoid.engine.twins import Polynomial, find_twins
 
-__all__ = ["Filter", "add_powers", "column_blocks", "one_thread_if_loaded"]
+__all__ = ["Filter", "GraphMatrix", "add_powers", "column_blocks", "one_thread_if_loaded"]
 
 BLOCK, SMALLEST_BLOCK = 64, 4  # columns that are propagated at once
 MOST_ENTRIES = 64_000_000  # of them together
@@ -71,6 +74,85 @@ def one_thread_if_loaded() -> int | None:
     return 1 if "numba" in sys.modules else None
 
 
+class GraphMatrix:
+    """The matrix M of a graph, symmetric but for factors of its rows, by products with a polynomial p of it.
+
+    Nodes with the same neighbours take one row of a product (:mod:`planetoid.engine.twins`), if there are many.
+    Processes divide the columns.
+
+    Parameters
+    ----------
+    matrix : csr_array
+    polynomial : callable
+        From a matrix A and columns V to ``p(A) @ V``.
+    find : bool
+        Whether to look for such nodes, which takes about as long as a product.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, polynomial: Polynomial, *, find: bool = True) -> None:
+        self.matrix, self.polynomial, self._twins = matrix, polynomial, find_twins(matrix) if find else None
+        if self._twins is not None:  # by what p(M) multiplies values that sum to 0 over each group
+            self._factors = polynomial(self._twins.loops, np.ones((len(self._twins.size), 1), np.float32))
+
+    def times(self, values: Table) -> Table:
+        """Return ``p(M) @ values``."""
+        twins = self._twins
+        if twins is None:
+            return self._shared(values)
+        found = self._shared(twins.members @ values)[twins.group]
+        found += self._factors[twins.group] * values
+        return found
+
+    def times_rows(self, nodes: npt.NDArray[np.int64], values: Table) -> Table:
+        """Return ``p(M) @ V`` for columns V with ``values`` in the rows of ``nodes``, and 0 elsewhere."""
+        if self._twins is None:
+            return self._shared(_placed(values, nodes, self.matrix.shape[0]))
+        found = self._shared(self._twins.members[:, nodes] @ values)[self._twins.group]
+        found[nodes] += self._factors[self._twins.group[nodes]] * values
+        return found
+
+    def between(self, nodes: npt.NDArray[np.int64], values: Table) -> Table:
+        """Return the rows of ``nodes`` of what :meth:`times_rows` returns."""
+        if self._twins is None:
+            return np.asarray(self._shared(_placed(values, nodes, self.matrix.shape[0]))[nodes])
+        group = self._twins.group[nodes]
+        found = self._shared(self._twins.members[:, nodes] @ values)[group]
+        found += self._factors[group] * values
+        return found
+
+    def rows_times(self, nodes: npt.NDArray[np.int64], X: Table | sparse.csr_array) -> Table:
+        """Return ``(p(M) @ X)[nodes]`` for a symmetric M, by a propagation of the nodes."""
+        found = np.empty((len(nodes), X.shape[1]), np.float32)
+        transposed = (X if self._twins is None else self._twins.members @ X).T
+        for block in column_blocks(len(nodes), self.matrix.shape[0]):
+            found[block] = (transposed @ self._shared(self._units(nodes[block]))).T
+        if self._twins is not None:
+            own = X[nodes] if isinstance(X, np.ndarray) else X[nodes].toarray()
+            found += self._factors[self._twins.group[nodes]] * own
+        return found
+
+    def _units(self, nodes: npt.NDArray[np.int64]) -> Table:
+        """Return the unit vectors of nodes, summed over groups, in columns."""
+        if self._twins is None:
+            return _placed(np.eye(len(nodes), dtype=np.float32), nodes, self.matrix.shape[0])
+        return np.asarray(self._twins.members[:, nodes].toarray(), dtype=np.float32)
+
+    def _shared(self, sums: Table) -> Table:
+        """Return what the nodes of each group have in common of ``p(M) @ V``, from the sums of V over groups."""
+        if self._twins is None:
+            return by_columns(lambda some: self.polynomial(self.matrix, some), sums)
+        means = np.asarray(sums / self._twins.size.astype(np.float32)[:, None], dtype=np.float32)
+        matrix = self._twins.matrix
+        return by_columns(lambda some: self.polynomial(matrix, some) - self._factors * some, means)
+
+
+def _placed(values: Table, rows: npt.NDArray[np.int64], n: int) -> Table:
+    """Return columns with ``values`` in these rows, and 0 elsewhere."""
+    placed = np.zeros((n, values.shape[1]), np.float32)
+    placed[rows] = values
+    return placed
+
+
 @dataclass(frozen=True)
 class Filter:
     """The symmetric matrix S, by its products.
@@ -95,11 +177,15 @@ class Filter:
 
     def __call__(self, values: Table) -> Table:
         """Return ``S @ values``; processes divide the columns."""
-        return by_columns(self._product, values)
+        return self._matrix.times(values)
 
-    def _product(self, values: Table) -> Table:
+    @cached_property
+    def _matrix(self) -> GraphMatrix:
+        return GraphMatrix(self.adjacency, self._product)
+
+    def _product(self, matrix: sparse.csr_array, values: Table) -> Table:
         total = np.zeros(values.shape, np.float32)
-        power = add_powers(self.adjacency, values, self.K, total, n_threads=self.n_threads)
+        power = add_powers(matrix, values, self.K, total, n_threads=self.n_threads)
         if self.variant == "sgc":
             return power
         total *= np.float32((1 - self.alpha) / self.K)
@@ -108,13 +194,9 @@ class Filter:
     def rows(self, X: Table | sparse.csr_array, nodes: npt.NDArray[np.int64]) -> Table:
         """Return the rows ``(S @ X)[nodes]``, by propagation of nodes or of features, whichever are fewer."""
         n, n_features = X.shape
-        found = np.empty((len(nodes), n_features), dtype=np.float32)
         if len(nodes) <= n_features:
-            for block in column_blocks(len(nodes), n):
-                indicator = np.zeros((n, len(nodes[block])), dtype=np.float32)
-                indicator[nodes[block], np.arange(indicator.shape[1])] = 1.0
-                found[block] = (X.T @ self(indicator)).T
-            return found
+            return self._matrix.rows_times(nodes, X)
+        found = np.empty((len(nodes), n_features), dtype=np.float32)
         columns = sparse.csc_array(X) if sparse.issparse(X) else X
         for block in column_blocks(n_features, n):
             part = columns[:, block]

@@ -6,9 +6,20 @@ import numpy as np
 from numba import njit
 
 from planetoid.engine.arrays import Nodes, Row, Table
-from planetoid.engine.compiling import FAST, INNER, exact, fast
+from planetoid.engine.compiling import FAST, INNER, disjoint, exact, fast
 
-__all__ = ["F32", "add_row", "add_rows", "dot", "dots", "fill_up", "sigmoids"]
+__all__ = [
+    "F32",
+    "add_multiple",
+    "add_row",
+    "add_rows",
+    "add_rows_in_turn",
+    "combine_rows",
+    "dot",
+    "dots",
+    "fill_up",
+    "sigmoids",
+]
 
 F32, I32 = np.float32, np.int32
 ZERO, ONE = F32(0), F32(1)
@@ -71,6 +82,43 @@ def add_rows(table: Table, rows: Nodes, factors: Row, count: np.int64, out: Row)
         g3 = factors[k + 3]
         for f in range(len(out)):
             out[f] += g0 * r0[f] + g1 * r1[f] + g2 * r2[f] + g3 * r3[f]
+
+
+@disjoint
+def add_multiple(row: Row, factor: np.floating, out: Row) -> None:
+    """Add a multiple of one row to ``out``, without fused operations."""
+    for f in range(len(out)):
+        out[f] += factor * row[f]
+
+
+@disjoint
+def combine_rows(table: Table, factors: Row, out: Row) -> None:
+    """Add a combination of all rows of a table to ``out``, four at a time, with the bits of :func:`add_multiple`."""
+    in_fours = len(factors) // 4 * 4
+    for k in range(0, in_fours, 4):
+        r0, r1, r2, r3 = table[k], table[k + 1], table[k + 2], table[k + 3]
+        g0, g1, g2, g3 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
+        for f in range(len(out)):
+            out[f] = (((out[f] + g0 * r0[f]) + g1 * r1[f]) + g2 * r2[f]) + g3 * r3[f]
+    for k in range(in_fours, len(factors)):
+        add_multiple(table[k], factors[k], out)
+
+
+@njit(fastmath={"contract"}, **INNER)
+def add_rows_in_turn(table: Table, first: np.int64, rows: Nodes, factors: Row, out: Row) -> None:
+    """Add a combination of rows, from column ``first`` on, to ``out``, with the bits of :func:`add_row` for each."""
+    last = first + len(out)
+    in_fours = len(rows) // 4 * 4
+    for k in range(0, in_fours, 4):
+        r0 = table[rows[k]][first:last]
+        r1 = table[rows[k + 1]][first:last]
+        r2 = table[rows[k + 2]][first:last]
+        r3 = table[rows[k + 3]][first:last]
+        g0, g1, g2, g3 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
+        for f in range(len(out)):
+            out[f] = (((out[f] + g0 * r0[f]) + g1 * r1[f]) + g2 * r2[f]) + g3 * r3[f]
+    for k in range(in_fours, len(rows)):
+        add_row(table[rows[k]][first:last], factors[k], out)
 
 
 @exact

@@ -10,9 +10,11 @@ from scipy import sparse
 
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
+from planetoid.engine.twins import find_twins
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import symmetric_adjacency
+from planetoid.labels import UNLABELLED
 
 __all__ = ["as_seen_by", "connected", "graph_features"]
 
@@ -35,12 +37,22 @@ def connected(data: Dataset, X: Rows | None, n_jobs: int | None) -> sparse.csr_a
 def graph_features(
     data: Dataset, adjacency: sparse.csr_array, *, seed: int, n_jobs: int | None, verbose: int
 ) -> sparse.csr_array:
-    """Return an embedding of the graph in the place of features; ``adjacency`` is what :func:`connected` returned."""
+    """Return an embedding of the graph in the place of features; ``adjacency`` is what :func:`connected` returned.
+
+    Nodes with the same neighbours have one embedding, if there are many.
+    """
     from planetoid.baselines.graph_embedding import GraphEmbedding
 
-    known = data if data.graph.n_edges else replace(data, graph=Graph.from_scipy(adjacency))
     method = GraphEmbedding(dimension=GRAPH_DIMENSION, random_state=seed, n_jobs=n_jobs, verbose=verbose)
-    return sparse.csr_array(scale_rows(method.embed(known), "l2"))
+    twins = None if data.graph.directed else find_twins(adjacency)
+    if twins is None:
+        known = data if data.graph.n_edges else replace(data, graph=Graph.from_scipy(adjacency))
+        return sparse.csr_array(scale_rows(method.embed(known), "l2"))
+    # Walks between groups of nodes are those of the graph if the weight of two groups is that between all their nodes.
+    size = sparse.diags_array(twins.size.astype(np.float32))
+    groups = Graph.from_scipy(sparse.csr_array(size @ twins.matrix))
+    merged = Dataset(data.name, groups, None, np.full(groups.n_nodes, UNLABELLED, np.int32), data.classes)
+    return sparse.csr_array(scale_rows(method.embed(merged), "l2")[twins.group])
 
 
 def as_seen_by(view: str, data: Dataset, adjacency: sparse.csr_array) -> Dataset:

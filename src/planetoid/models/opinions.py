@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
 
-__all__ = ["FEW_LABELS", "SECOND_POWER", "Codes", "geometric_mean", "kappa", "second_labels", "sharpened"]
+__all__ = [
+    "FEW_LABELS", "SECOND_POWER", "Codes", "geometric_mean", "kappa", "second_labels", "sharpened", "to_probabilities",
+]  # fmt: skip
 
 SECOND_POWER = 6  # of how good an opinion is, relative to the best one: its weight
 FEW_LABELS = 10  # correct ones that two classifiers are compared with beforehand, so that few labels decide little
@@ -23,8 +26,9 @@ def geometric_mean(one: Matrix, other: Matrix, share: float) -> Matrix:
     >>> geometric_mean(np.array([[0.5, 0.5]]), np.array([[0.1, 0.9]]), 0.5).round(2).tolist()
     [[0.25, 0.75]]
     """
-    logs = ((1.0 - share) * np.log(np.maximum(one, SMALLEST)), share * np.log(np.maximum(other, SMALLEST)))
-    return np.asarray(softmax(logs[0] + logs[1], axis=1), dtype=np.float32)
+    logs = (1.0 - share) * np.log(np.maximum(one, SMALLEST))
+    logs += share * np.log(np.maximum(other, SMALLEST))
+    return to_probabilities(logs).astype(np.float32, copy=False)
 
 
 def sharpened(probabilities: npt.NDArray[np.float32], confidence: float) -> npt.NDArray[np.float32]:
@@ -38,8 +42,22 @@ def sharpened(probabilities: npt.NDArray[np.float32], confidence: float) -> npt.
     low, high = 0.01, 1000.0
     for _ in range(30):
         power = np.sqrt(low * high)
-        low, high = (power, high) if softmax(power * some, axis=1).max(axis=1).mean() < confidence else (low, power)
-    return np.asarray(softmax(power * logs, axis=1), dtype=np.float32)
+        low, high = (power, high) if _largest(power * some).mean() < confidence else (low, power)
+    return to_probabilities(power * logs).astype(np.float32, copy=False)
+
+
+def to_probabilities(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn scores into their softmax over each row, in place: of all nodes and many classes, copies take as long."""
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)
+    return scores
+
+
+def _largest(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the largest entry of each row of ``softmax(scores, axis=1)``; changes the scores."""
+    scores -= scores.max(axis=1, keepdims=True)
+    return np.asarray(1 / np.exp(scores, out=scores).sum(axis=1))
 
 
 def kappa(one: Codes, other: Codes, n_classes: int) -> float:

@@ -30,7 +30,7 @@ from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
-from planetoid.models.opinions import geometric_mean
+from planetoid.models.opinions import geometric_mean, to_probabilities
 from planetoid.models.student import Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.views import VIEWS
@@ -226,7 +226,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             x = sparse.csr_array(X)
         contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs))
         network = self._train(data, x, contexts, teacher)
-        probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
+        probabilities = to_probabilities(self._pooled(data, network, teacher))
         weight = teacher.network_weight
         self._network = network.weighted(weight)
         self._context_predictions, self.propagation_weight_ = None, 0.0
@@ -330,7 +330,9 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         fits = (scores[data.labelled].argmax(axis=1) == data.y[data.labelled]).mean()
         weight = teacher.weight(len(data.labelled), fits=bool(fits >= teacher.accuracy))
         self.opinions_ = teacher.opinions(weight)
-        return np.asarray(teacher.network_weight * scores + self.opinions_)
+        scores *= teacher.network_weight
+        scores += self.opinions_
+        return scores
 
     def _evaluate(self, data: Dataset, network: ContextNetwork, teacher: Teacher) -> Record:
         rows, codes = data.validation_nodes

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
 from planetoid.io.model_files import Tensors
+from planetoid.models.opinions import to_probabilities
 from planetoid.models.saved_layers import layers_of, tensors_of
 from planetoid.training.settings import Consistency
 from planetoid.utils.progress import progress
@@ -83,8 +83,11 @@ def distil(
 
 def class_probabilities(layers: Layers, X: Rows) -> npt.NDArray[np.float32]:
     """Return the class probabilities that a network on features gives to rows."""
-    hidden = np.maximum(_as_sparse(X) @ layers.W1 + layers.b1, 0)
-    return np.asarray(softmax(hidden @ layers.W2 + layers.b2, axis=1), dtype=np.float32)
+    hidden = _as_sparse(X) @ layers.W1
+    hidden += layers.b1
+    scores = np.maximum(hidden, 0, out=hidden) @ layers.W2
+    scores += layers.b2
+    return to_probabilities(scores).astype(np.float32, copy=False)
 
 
 class Student(NamedTuple):

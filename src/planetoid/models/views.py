@@ -21,14 +21,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import softmax
 
 from planetoid.data.scaling import Rows
-from planetoid.engine.filters import Filter, add_powers, column_blocks
-from planetoid.engine.shards import by_columns
+from planetoid.engine.filters import Filter, GraphMatrix, add_powers, column_blocks
 from planetoid.errors import PlanetoidWarning
 from planetoid.graph.adjacency import normalized_adjacency
-from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, geometric_mean, second_labels, sharpened
+from planetoid.models.opinions import (
+    FEW_LABELS,
+    SECOND_POWER,
+    Codes,
+    geometric_mean,
+    second_labels,
+    sharpened,
+    to_probabilities,
+)
 
 __all__ = ["OWN_SHARE", "STEPS", "VIEWS", "FeatureView", "GraphView", "Regression", "View"]
 
@@ -157,10 +163,14 @@ class FeatureView(View):
         values = np.asarray(self.X @ weights, dtype=np.float32)
         if self.filter is not None:
             values = self.filter(values)
-        return np.asarray(values, dtype=np.float64) - self.mean @ weights
+        found = values.astype(np.float64)
+        found -= self.mean @ weights
+        return found
 
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return self._apply(self.rows.T @ dual) / self.lengths[:, None]
+        found = self._apply(self.rows.T @ dual)
+        found /= self.lengths[:, None]
+        return found
 
     def classify(self, codes: Codes, n_classes: int, fit: Regression) -> npt.NDArray[np.float32]:
         """Classify by softmax regression."""
@@ -171,8 +181,9 @@ class FeatureView(View):
         roots = np.sqrt(values[kept])
         sharpness = max(1.0, SHARPNESS * n_classes**2 / len(codes))  # among many classes, each label has to count more
         fitted = fit_softmax(vectors[:, kept] * roots, codes, n_classes, sharpness / fit.noise)
-        scores = with_first_class(self.scores(vectors[:, kept] / roots @ fitted.coef.T) + fitted.intercept)
-        return np.asarray(softmax(scores, axis=1), dtype=np.float32)
+        scores = self.scores(vectors[:, kept] / roots @ fitted.coef.T)
+        scores += fitted.intercept
+        return to_probabilities(with_first_class(scores)).astype(np.float32)
 
 
 class GraphView(View):
@@ -182,35 +193,34 @@ class GraphView(View):
         self, adjacency: sparse.csr_array, labelled: npt.NDArray[np.int64], n_threads: int | None = None
     ) -> None:
         self.adjacency, self.labelled, self.n_threads = adjacency, labelled, n_threads
-        self.steps = normalized_adjacency(adjacency)
+        self.kernel = GraphMatrix(normalized_adjacency(adjacency), self._spread)
         n = adjacency.shape[0]
-        self.mean = self._spread(np.full((n, 1), 1.0 / n, np.float32))[:, 0].astype(np.float64)
+        self.mean = self.kernel.times(np.full((n, 1), 1.0 / n, np.float32))[:, 0].astype(np.float64)
+        of_labelled = self.mean[labelled]
         self.gram = np.empty((len(labelled), len(labelled)))
         for block in column_blocks(len(labelled), n):
-            indicator = np.zeros((n, block.stop - block.start), np.float32)
-            indicator[labelled[block], np.arange(indicator.shape[1])] = 1.0
-            self.gram[:, block] = by_columns(lambda some: self._spread(some)[labelled], indicator)
-        of_labelled = self.mean[labelled]
+            self.gram[:, block] = self.kernel.between(labelled, np.eye(len(labelled), dtype=np.float32)[:, block])
         self.gram += self.mean.mean() - of_labelled[:, None] - of_labelled[None]
 
-    def _spread(self, values: Matrix) -> Matrix:
+    def _spread(self, matrix: sparse.csr_array, values: Matrix) -> Matrix:
         total: Matrix = values.copy()
-        add_powers(self.steps, values, SPREAD_STEPS, total, scale=1 - SPREAD_RESTART, n_threads=self.n_threads)
+        add_powers(matrix, values, SPREAD_STEPS, total, scale=1 - SPREAD_RESTART, n_threads=self.n_threads)
         return total
 
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        placed = np.zeros((len(self.mean), dual.shape[1]), np.float32)
-        placed[self.labelled] = dual
-        spread = by_columns(self._spread, placed).astype(np.float64)
+        spread = self.kernel.times_rows(self.labelled, dual.astype(np.float32)).astype(np.float64)
         total = dual.sum(axis=0)
-        return np.asarray(spread - spread.mean(axis=0) - np.outer(self.mean, total) + self.mean.mean() * total)
+        spread -= spread.mean(axis=0)
+        spread -= np.outer(self.mean, total)
+        spread += self.mean.mean() * total
+        return spread
 
     def classify(self, codes: Codes, n_classes: int, fit: Regression) -> npt.NDArray[np.float32]:
         """Classify by the regression and by label propagation, which is better where labels are very few."""
         scores = self.scores(fit.dual)
         scores /= max(float(scores.std()), SMALLEST)
         least = 1.0 / n_classes
-        regressed = sharpened(softmax(scores, axis=1), max(fit.accuracy, least + 0.5 * (1.0 - least)))
+        regressed = sharpened(to_probabilities(scores), max(fit.accuracy, least + 0.5 * (1.0 - least)))
         propagated = sharpened(self._propagated(codes, n_classes), float(regressed.max(axis=1).mean()))
         return geometric_mean(regressed, propagated, self._share_of_propagation(codes, n_classes, fit.noise))
 

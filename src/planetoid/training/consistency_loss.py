@@ -125,6 +125,7 @@ class ConsistencyLoss(Loss):
             gate=np.zeros((rows, n_units), np.float32),
             probability=np.zeros((rows, n_classes), np.float32),
             target=np.zeros((self.n_unlabelled, n_classes), np.float32),
+            W2_turned=np.zeros((n_classes, n_units), np.float32),
             mean=np.full(n_classes, -1, np.float32),
             n_slots=np.zeros(1, np.int64),
             losses=np.zeros(2),
