@@ -1,13 +1,13 @@
 """Coverage and size of prediction sets at 0.9 on random splits, beside plain split-conformal sets.
 
-    python benchmarks/prediction_sets.py [--splits 100] [--data cora,citeseer,pubmed,nell] [--methods ssgc]
+    python benchmarks/prediction_sets.py [--splits 100] [--data cora,citeseer,pubmed,nell] [--methods ssgc] [--resume]
 
 Labels and test nodes are drawn at random from all nodes with a label, so that they are exchangeable: as many labels as
 in the public split, 1,000 test nodes, no validation labels; classes without a label are not counted. NELL has 1,902
 labels in all: 500 are learned from, 500 held out, and the others are the test nodes. The plain sets use
 the same probabilities, with thresholds from as many further labels, held out for the purpose: by the probability of the
-label (``plain``), and by the cumulative probability, randomised (``adaptive``). Results:
-``benchmarks/results/prediction_sets.json``.
+label (``plain``), and by the cumulative probability, randomised (``adaptive``). Results are written after each split,
+of which some take minutes; ``--resume`` adds to them: ``benchmarks/results/prediction_sets.json``.
 """
 
 from __future__ import annotations
@@ -81,17 +81,19 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=100)
     parser.add_argument("--data", default="cora,citeseer,pubmed,nell")
     parser.add_argument("--methods", default="ssgc")
+    parser.add_argument("--resume", action="store_true", help="keep the splits that are in the results already")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     for name in options.data.split(","):
         data = pl.datasets.load("nell-0.1" if name == "nell" else name, root=ROOT)
         for method in options.methods.split(","):
-            runs = []
-            for seed in range(options.splits):  # results are written after each split, of which some take minutes
-                runs.append(one_split(data, method, LABELS[name], seed))
-                entry = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
-                results.setdefault(method, {})[name] = {"splits": len(runs), **entry}
+            before = results.setdefault(method, {}).get(name, {}) if options.resume else {}
+            entry, done = {key: value for key, value in before.items() if key != "splits"}, before.get("splits", 0)
+            for seed in range(done, options.splits):
+                found = one_split(data, method, LABELS[name], seed)
+                entry = {key: (seed * entry.get(key, 0.0) + value) / (seed + 1) for key, value in found.items()}
+                results[method][name] = {"splits": seed + 1, **entry}
                 RESULTS.write_text(json.dumps(results, indent=1) + "\n")
             print(name, method, {key: round(value, 3) for key, value in entry.items()}, flush=True)
 

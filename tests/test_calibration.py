@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import planetoid as pl
-from planetoid.baselines.reference import label_step, propagated_labels, reference_sample
+from planetoid.baselines.reference import label_groups, label_step, propagated_labels, reference_sample
 from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
 from planetoid.evaluation import expected_calibration_error
 from planetoid.training.softmax_regression import left_out_scores, products
@@ -147,7 +147,7 @@ def test_propagated_labels_are_a_sum_over_steps_of_a_walk(citation):
     adjacency = data.graph.to_scipy().toarray().astype(np.float64) + np.eye(data.n_nodes)  # unweighted: loops of 1
     walk = 0.9 * adjacency / adjacency.sum(axis=1, keepdims=True)
     start = np.zeros((data.n_nodes, data.n_classes))
-    start[rows] = labels / np.maximum(labels.sum(axis=0), 1)
+    start[rows] = labels
     expected = sum(np.linalg.matrix_power(walk, t) @ start for t in range(1, 11))
     found = propagated_labels(label_step(data), rows, labels)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-7)
@@ -157,7 +157,7 @@ def test_propagated_labels_are_a_sum_over_steps_of_a_walk(citation):
     assert not propagated_labels(label_step(data), rows, 0 * labels).any()
 
 
-def test_folds_are_propagated_together_or_one_by_one(citation, monkeypatch):
+def test_classes_are_propagated_together_or_one_by_one(citation, monkeypatch):
     data, split = citation
     few = replace(data, X=None, y=pl.mask_labels(data.y, split.train))
     said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
@@ -168,6 +168,37 @@ def test_folds_are_propagated_together_or_one_by_one(citation, monkeypatch):
     for other in found[1:]:
         np.testing.assert_array_equal(other.hidden, found[0].hidden)
         np.testing.assert_array_equal(other.probabilities, found[0].probabilities)
+
+
+def test_a_label_is_hidden_with_its_group_of_the_class(citation, monkeypatch):
+    """What the reference says about a label is what it says if the group of that label is unlabelled."""
+    data, split = citation
+    few = replace(data, X=None, y=pl.mask_labels(data.y, split.train))
+    rows, groups, codes = few.labelled, label_groups(few), few.y[few.labelled]
+    for k in range(few.n_classes):
+        counts = np.bincount(groups[codes == k])
+        assert counts.max() - counts.min() <= 1
+    step, one_hot = label_step(few), np.eye(few.n_classes, dtype=np.float32)[codes]
+    raw = np.empty((len(rows), few.n_classes))
+    for i in range(len(rows)):
+        visible = one_hot * ~((codes == codes[i]) & (groups == groups[i]))[:, None]
+        raw[i] = propagated_labels(step, rows, visible)[rows[i]] / visible.sum(axis=0)
+    reached = raw.any(axis=1)
+    shares = raw[reached] / raw[reached].sum(axis=1, keepdims=True)
+    monkeypatch.setattr("planetoid.baselines.reference.calibrate", lambda *args, **named: Calibration("raw"))
+    found = reference_sample(few, np.full((few.n_nodes, few.n_classes), 1 / few.n_classes)).reference
+    np.testing.assert_allclose(found.hidden[reached], shares, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(found.hidden[~reached], np.tile(few.class_prior, (int((~reached).sum()), 1)))
+
+
+def test_a_method_that_always_agrees_with_its_reference_is_no_more_certain_for_it(citation):
+    data, split = citation
+    few = replace(data, X=None, y=pl.mask_labels(data.y, split.train))
+    said = reference_sample(few, np.full((few.n_nodes, few.n_classes), 1 / few.n_classes)).reference.probabilities
+    same, other = reference_sample(few, said), reference_sample(few, said[:, ::-1])
+    assert (same.differ, same.temperature_factor, same.reference.agreement) == (0.0, 1.0, 1.0)
+    assert other.differ > 0.5
+    assert (other.temperature_factor, other.reference.agreement) == (0.5, 0.91)
 
 
 @pytest.mark.parametrize("informative", [True, False])
@@ -184,7 +215,8 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     np.testing.assert_array_equal(found.targets, expected.targets)
     np.testing.assert_array_equal(found.reference.hidden, expected.reference.hidden)
     assert found.usual_uniform == expected.usual_uniform
-    assert found.reference.agreement == (1.04 if informative else 0.95)
+    assert found.reference.agreement == expected.reference.agreement
+    assert (found.reference.agreement > 1) == informative
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
 
 

@@ -137,6 +137,27 @@ def test_a_further_opinion_moves_the_scores():
     )
 
 
+def test_methods_agree_only_where_both_say_something():
+    said = np.tile([0.7, 0.2, 0.1], (40, 1)).astype(np.float32)
+    known = said.copy()
+    known[20:] = 0.0
+    reference = Reference(known, said, np.tile(np.eye(3)[:1], (40, 1)), 40, agreement=0.5)
+    scores, _ = node_sets(said, reference, np.ones(40, bool))
+    np.testing.assert_allclose(scores[20:], said[20:], rtol=1e-5)
+    np.testing.assert_allclose(scores[:20], said[:20] ** 2 / (said[:20] ** 2).sum(axis=1, keepdims=True), rtol=1e-5)
+
+
+def test_propagated_labels_have_a_say_in_the_sets_of_propagated_features():
+    data = pl.datasets.make_citation(n_nodes=1000, n_classes=4, n_features=80, seed=3)
+    y = pl.mask_labels(data.y, data.split("random", per_class=15, n_val=0, n_test=600, seed=0).train)
+    model = pl.PropagatedFeatures().fit(data.X, y, graph=data.graph)
+    assert model.calibration_.source == "leave-one-out"
+    found = model.set_scores_ / model.label_distributions_
+    assert np.ptp(found, axis=1).mean() > 0.01  # not by probabilities alone
+    alone = pl.PropagatedFeatures().fit(data.X, y, graph=pl.Graph.from_edges([], [], nodes=range(data.n_nodes)))
+    assert not hasattr(alone, "set_scores_")  # no edges, no propagated labels
+
+
 def test_a_method_that_says_little_leaves_the_sets_to_the_reference():
     rng = np.random.default_rng(7)
     true = np.exp(log_softmax(rng.normal(size=(4_000, 4)) * 2, axis=1))

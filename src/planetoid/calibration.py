@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, logit
 
 from planetoid.labels import are_balanced
 
@@ -42,8 +42,9 @@ LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
 GRAPH_UNIFORM, GRAPH_UNIFORM_SPREAD = 0.18, 0.7  # of methods that see the graph alone: the share, and that of its logit
 FEW_CLASSES = 7  # up to which it is the same
 KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
-BOUNDS = ((-5.0, 5.0), (-9.0, 3.0))
-OPTIONS = {"ftol": 1e-7, "maxiter": 30}  # of the minimiser
+BOUNDS = np.array([[-5.0, -9.0], [5.0, 3.0]])
+MOST_STEPS, TOLERANCE = 30, 1e-4  # of the minimiser: the decrease of the loss at which it stops
+LONGEST_STEP, MOST_HALVINGS = 2.0, 10  # of a step that does not lower the loss
 GUESSED_UNIFORM = 0.95  # share where nothing is known about a node, and little more than the order of the classes stays
 LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the predictions, and 1 / that
 
@@ -54,7 +55,7 @@ Probabilities = npt.NDArray[np.floating[Any]]
 class Reference(NamedTuple):
     """A simple method that is calibrated itself, and what it says about labels that it was not shown."""
 
-    probabilities: Probabilities  # (node, class) of all nodes; zero where nothing is known
+    probabilities: Probabilities | None  # (node, class); zero where nothing is known; None: those of the method itself
     hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
     targets: Matrix  # (label, class): their labels, weighted
     n_labels: int  # that it was calibrated by
@@ -73,6 +74,7 @@ class Sample(NamedTuple):
     temperature_factor: float = 1.0  # by which the temperature found is known to be off
     usual_uniform: tuple[float, float] = LOGIT_UNIFORM  # prior of the logit of the uniform share
     reference: Reference | None = None  # that the targets come from
+    differ: float = 0.0  # share of the nodes about which the model and the reference differ
 
     @classmethod
     def of_labels(
@@ -117,11 +119,12 @@ class Sample(NamedTuple):
         """
         some = np.unique(np.linspace(0, len(probabilities) - 1, MOST_NODES).astype(np.int64))[: len(probabilities)]
         scores, targets = log_probabilities(probabilities[some]), np.asarray(reference[some], dtype=np.float64)
+        differ = float((scores.argmax(axis=1) != targets.argmax(axis=1)).mean()) if len(some) else 0.0
         if as_accurate:
             order = scores.argsort(axis=1)
             targets_in_order = np.sort(targets, axis=1)
             np.put_along_axis(targets, order, targets_in_order, axis=1)
-        return cls(scores, targets, n_labels, "reference")
+        return cls(scores, targets, n_labels, "reference", differ=differ)
 
 
 @dataclass(frozen=True)
@@ -197,36 +200,62 @@ def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibra
     >>> found.apply(np.array([[0.6, 0.4]])).round(2)
     array([[0.9, 0.1]])
     """
-    from scipy.optimize import minimize
-
     if sample.n_labels < MIN_LABELS or len(sample.scores) == 0:
         return Calibration()
+    usual = LOG_TEMPERATURE if usual_temperature is None else (np.log(usual_temperature), KNOWN_TEMPERATURE)
+    found = _most_likely(sample, np.array([usual, sample.usual_uniform]).T)
+    temperature = float(np.exp(found[0])) * sample.temperature_factor
+    return Calibration(sample.source, temperature, float(1 / (1 + np.exp(-found[1]))), sample.n_labels)
+
+
+def _most_likely(sample: Sample, usual: Matrix) -> Matrix:
+    """Return the logarithm of the temperature and the logit of the uniform share, by the method of BFGS.
+
+    ``usual`` has the means of both numbers and their standard deviations. For two numbers, a general minimiser is
+    mostly overhead.
+    """
     weight = sample.n_labels / max(sample.targets.sum(), SMALLEST)
     scores, targets = sample.scores - sample.scores.max(axis=1, keepdims=True), weight * sample.targets
-    n_classes = scores.shape[1]
-    usual = LOG_TEMPERATURE if usual_temperature is None else (np.log(usual_temperature), KNOWN_TEMPERATURE)
-    centre, spread = np.transpose([usual, sample.usual_uniform])
+    (centre, spread), n_classes = usual, scores.shape[1]
 
-    def loss(numbers: Matrix) -> tuple[float, Matrix]:
+    def loss(numbers: Matrix) -> tuple[float, Matrix, Matrix]:
+        """Return the loss, its gradient, and the derivatives of the logarithms of the probabilities."""
         uniform = 1 / (1 + np.exp(-numbers[1]))
         scaled = scores * np.exp(-numbers[0])
         soft = np.exp(scaled)  # at most 1, as the largest score of a row is 0
         soft /= soft.sum(axis=1, keepdims=True)
         mixed = (1 - uniform) * soft + uniform / n_classes
-        outer = targets / mixed
-        by_temperature = soft * (scaled - (soft * scaled).sum(axis=1, keepdims=True))
-        gradient = np.array(
-            [
-                (1 - uniform) * (outer * by_temperature).sum(),
-                uniform * (1 - uniform) * (outer * (soft - 1 / n_classes)).sum(),
-            ]
-        )
+        scaled -= np.einsum("ij,ij->i", soft, scaled)[:, None]
+        slopes = np.stack([(uniform - 1) * soft * scaled, uniform * (1 / n_classes - mixed)])
+        slopes /= mixed
         from_usual = (numbers - centre) / spread
-        return float(-(targets * np.log(mixed)).sum() + 0.5 * (from_usual**2).sum()), gradient + from_usual / spread
+        value = 0.5 * float(from_usual @ from_usual) - float(np.vdot(targets, np.log(mixed)))
+        return value, from_usual / spread - np.einsum("ij,kij->k", targets, slopes), slopes
 
-    best = minimize(loss, centre, jac=True, bounds=BOUNDS, method="L-BFGS-B", options=OPTIONS).x
-    temperature = float(np.exp(best[0])) * sample.temperature_factor
-    return Calibration(sample.source, temperature, float(1 / (1 + np.exp(-best[1]))), sample.n_labels)
+    best = centre
+    value, gradient, slopes = loss(best)
+    curvature = np.diag(spread**-2.0) + np.einsum("ij,kij,lij->kl", targets, slopes, slopes)
+    for _ in range(MOST_STEPS):
+        step = -np.linalg.solve(curvature, gradient)
+        if -gradient @ step < TOLERANCE:
+            break
+        step /= max(1.0, np.abs(step).max() / LONGEST_STEP)
+        for _ in range(MOST_HALVINGS):
+            tried = np.clip(best + step, *BOUNDS)
+            after, slope, _ = loss(tried)
+            if after < value:
+                break
+            step /= 2
+        else:
+            break
+        moved, turned = tried - best, slope - gradient
+        if moved @ turned > 0:
+            bent = curvature @ moved
+            curvature += np.outer(turned, turned) / (moved @ turned) - np.outer(bent, bent) / (moved @ bent)
+        else:  # not convex here: go further
+            curvature /= 4
+        best, value, gradient = tried, after, slope
+    return np.asarray(best)
 
 
 def log_probabilities(probabilities: Probabilities) -> Matrix:
@@ -255,8 +284,9 @@ def predicted_prior(probabilities: Probabilities) -> Matrix:
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:
-    soft = log_softmax(logs / temperature, axis=1)
+    soft = logs / temperature
+    soft -= soft.max(axis=1, keepdims=True)
     np.exp(soft, out=soft)
-    soft *= 1 - uniform
+    soft *= (1 - uniform) / soft.sum(axis=1, keepdims=True)
     soft += uniform / logs.shape[1]
-    return np.asarray(soft)
+    return soft

@@ -64,13 +64,15 @@ def node_sets(
     unlabelled : bool array of shape (n_nodes,)
         The nodes that thresholds are chosen by.
     """
-    known = reference.probabilities.any(axis=1, keepdims=True)
-    referred = np.where(known, reference.probabilities, probabilities)
+    known, referred = np.ones((len(probabilities), 1), dtype=bool), probabilities
+    if reference.probabilities is not None:
+        known = reference.probabilities.any(axis=1, keepdims=True)
+        referred = np.where(known, reference.probabilities, probabilities)
     candidates = np.flatnonzero(unlabelled)
     rows = candidates[np.unique(np.linspace(0, len(candidates) - 1, MOST_NODES).astype(np.int64))]
     if reference.share is None:
         weight = _weight(probabilities[rows], referred[rows])
-        scores = _geometric_mean(probabilities, referred, weight, reference)
+        scores = _geometric_mean(probabilities, referred, weight, reference, known)
         expected = scores[rows]
     else:
         scores = (reference.share * referred + (1 - reference.share) * probabilities).astype(np.float32)
@@ -96,14 +98,22 @@ def _weight(probabilities: Probabilities, referred: Probabilities) -> float:
 
 
 def _geometric_mean(
-    probabilities: Probabilities, referred: Probabilities, weight: float, reference: Reference
+    probabilities: Probabilities,
+    referred: Probabilities,
+    weight: float,
+    reference: Reference,
+    known: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.float32]:
-    """Return the weighted geometric mean of a method and its reference, with rows that sum to one."""
+    """Return the weighted geometric mean of a method and its reference, with rows that sum to one.
+
+    Where the reference knows nothing, there is nothing to agree with.
+    """
     logs = np.float32(weight) * np.log(np.maximum(probabilities, SMALLEST, dtype=np.float32))
     logs += np.float32(1 - weight) * np.log(np.maximum(referred, SMALLEST, dtype=np.float32))
     if reference.opinion is not None:
         logs += reference.opinion
-    return np.asarray(softmax(logs / np.float32(reference.agreement), axis=1))
+    logs /= np.where(known, np.float32(reference.agreement), np.float32(1))
+    return np.asarray(softmax(logs, axis=1))
 
 
 def members(

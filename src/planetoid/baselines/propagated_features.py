@@ -12,13 +12,15 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import solve_triangular
 from scipy.special import softmax
 
+from planetoid.baselines.reference import with_labels_beside
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
-from planetoid.engine.filters import Filter
+from planetoid.engine.filters import Filter, one_thread_if_loaded
 from planetoid.estimator.classifier import GraphClassifier
 from planetoid.explanation.contributions import (
     LOG_ODDS,
@@ -45,6 +47,7 @@ from planetoid.training.softmax_regression import (
 __all__ = ["PropagatedFeatures"]
 
 TOLERANCE = 1e-6
+NEARLY_ZERO = 1e-10  # squared distance of rows that are the same, relative to the mean square of rows
 AUTO_C = 0.3  # times labels per class; this, K and alpha: chosen on random splits of the citation networks
 
 
@@ -108,6 +111,7 @@ class PropagatedFeatures(GraphClassifier):
     """
 
     uses_features = "required"
+    _tolerance = TOLERANCE
     constraints: ClassVar[Constraints] = {
         "variant": ("ssgc", "sgc"),
         "K": Integer(1),
@@ -146,9 +150,11 @@ class PropagatedFeatures(GraphClassifier):
 
     def _fit(self, data: Dataset) -> Probabilities:
         X, filter_, rows = self._propagated(data)
-        self._fit_softmax(rows, data.y[data.labelled])
         some = np.searchsorted(data.labelled, labels_to_leave_out(data))
-        self._left_out = products(rows[some]), with_first_class(rows[some] @ self.coef_.T + self.intercept_)
+        gram = products(rows) if len(rows) < rows.shape[1] else None
+        self._fit_softmax(rows, data.y[data.labelled], gram)
+        of_some = products(rows[some]) if gram is None else gram[np.ix_(some, some)]
+        self._left_out = of_some, with_first_class(rows[some] @ self.coef_.T + self.intercept_)
         scores = filter_(np.asarray(X @ self.coef_.T, dtype=np.float32)) + self.intercept_
         return np.asarray(softmax(with_first_class(scores), axis=1))
 
@@ -156,7 +162,8 @@ class PropagatedFeatures(GraphClassifier):
         """Return scaled features, the filter, and the propagated rows of the labelled nodes."""
         assert data.X is not None
         X = scale_rows(data.X, self.row_normalize)
-        filter_ = Filter(normalized_adjacency(symmetric_adjacency(data.graph)), self.variant, self.K, self.alpha)
+        adjacency = normalized_adjacency(symmetric_adjacency(data.graph))
+        filter_ = Filter(adjacency, self.variant, self.K, self.alpha, one_thread_if_loaded())
         return X, filter_, filter_.rows(X, data.labelled).astype(np.float64)
 
     def _explain(self, question: Question) -> Answer:
@@ -181,6 +188,9 @@ class PropagatedFeatures(GraphClassifier):
         return Answer(base + features.values.sum(), LOG_ODDS, parts)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return with_labels_beside(self._left_out_sample(data, probabilities), data)
+
+    def _left_out_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         gram, scores = self._left_out
         C = self._inverse_penalty(len(data.labelled)) / self._mean_square
         return left_out_sample(gram, scores, labels_to_leave_out(data), C, data, probabilities)
@@ -188,18 +198,21 @@ class PropagatedFeatures(GraphClassifier):
     def _inverse_penalty(self, n_labels: int) -> float:
         return AUTO_C * n_labels / len(self.classes_) if isinstance(self.C, str) else float(self.C)
 
-    def _fit_softmax(self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32]) -> None:
+    def _fit_softmax(
+        self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32], gram: npt.NDArray[np.float64] | None
+    ) -> None:
         scale = np.sqrt(np.mean((rows**2).sum(axis=1))) or 1.0
         self._mean_square = float(scale**2)
         C, n_classes = self._inverse_penalty(len(codes)), len(self.classes_)
-        if rows.shape[0] < rows.shape[1]:
+        if gram is not None:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
-            # the same, and small.
-            basis, coordinates = np.linalg.qr(rows.T)
-            fitted = fit_softmax(coordinates.T / scale, codes, n_classes, C, tol=TOLERANCE, max_iter=self.max_iter)
-            self.coef_ = np.asarray(fitted.coef @ basis.T / scale)
+            # the same, and small. Products of the rows are enough to have their coordinates.
+            coordinates = np.linalg.cholesky(gram / scale**2 + NEARLY_ZERO * np.eye(len(rows)))
+            fitted = fit_softmax(coordinates, codes, n_classes, C, tol=self._tolerance, max_iter=self.max_iter)
+            shares = solve_triangular(coordinates, fitted.coef.T, lower=True, trans="T")
+            self.coef_ = np.asarray(shares.T @ rows / scale**2)
         else:
-            fitted = fit_softmax(rows / scale, codes, n_classes, C, tol=TOLERANCE, max_iter=self.max_iter)
+            fitted = fit_softmax(rows / scale, codes, n_classes, C, tol=self._tolerance, max_iter=self.max_iter)
             self.coef_ = fitted.coef / scale
         self.intercept_ = fitted.intercept
         self.n_iter_ = fitted.n_iter

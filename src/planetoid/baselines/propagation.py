@@ -99,7 +99,7 @@ class Propagation(GraphClassifier):
         return solution.values
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities, as_accurate=True, pooled=False)
+        return reference_sample(data, probabilities, as_accurate=True)
 
     def _explain(self, question: Question) -> Answer:
         if question.row is None:

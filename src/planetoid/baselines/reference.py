@@ -3,13 +3,12 @@
 A network that has learned a node's label cannot be asked what it would say without it, short of training it again; nor
 can a large linear system, short of solving it again. Two simple methods can, quickly: softmax regression on features,
 propagated over edges or over the features that rows share, by leave-one-out in closed form, and a few steps of
-propagation of the labels, one fold hidden at a time. Calibrated by what they say about the labelled nodes, they say for
-every unlabelled node how likely each class is, and so how often the predictions of another method are correct.
+propagation of the labels, one group hidden at a time. Calibrated by what they say about the labelled nodes, they say
+for every unlabelled node how likely each class is, and so how often the predictions of another method are correct.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +20,7 @@ from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, l
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import scale_rows
 from planetoid.data.types import Probabilities
-from planetoid.engine.filters import GraphMatrix
+from planetoid.engine.filters import GraphMatrix, add_powers, one_thread_if_loaded
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
 from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import (
@@ -32,19 +31,23 @@ from planetoid.training.softmax_regression import (
     with_first_class,
 )
 
-__all__ = ["fold_numbers", "label_step", "propagated_labels", "reference_sample"]
+__all__ = ["label_groups", "label_step", "propagated_labels", "reference_sample", "with_labels_beside"]
 
 FEATURE_STEPS = 8  # of the propagation of features
+TOLERANCE = 1e-4  # of softmax regression on them
 FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
 SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
 MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
+MANY_NODES = 30_000  # from which on it is worth to find those with the same neighbours
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
-FOLDS = 8
-MOST_AT_ONCE = 5_000_000  # entries of a matrix of labels, without several of the folds side by side
-# That two methods agree makes either more likely to be right, which the simple one does not know.
-AGREEMENT, AGREEMENT_ON_GRAPHS = 0.9, 0.8  # factors of the temperature, with features and without
+GROUPS = 4  # of the labels of each class, of which one is hidden at a time
+MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
+# That two methods agree makes either more likely to be right, which the simple one does not know. Beside propagated
+# labels that depends on how often they differ: a method that never does says nothing new.
+AGREEMENT, LABELS_AGREEMENT = 0.9, 1.6  # factor of the temperature; its fall, times the share of nodes that differ
+SMALLEST_FACTOR = 0.5  # of the temperature, if the methods differ about most nodes
+FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.91  # temperatures of the scores of sets; by labels, the smallest one
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
-LABELS_AGREE, FEATURES_AND_LABELS_AGREE = 0.95, 1.04  # temperatures of the scores, if they do not
 LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
@@ -68,6 +71,7 @@ def reference_sample(
         the graph alone, as a method on the graph may be much worse.
     """
     reference, by_labels = _reference(data)
+    assert reference.probabilities is not None
     rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
     sample = Sample.of_reference(
         probabilities[rows],
@@ -77,10 +81,11 @@ def reference_sample(
     )
     if not by_labels:
         return sample._replace(temperature_factor=AGREEMENT, reference=reference)
+    agreement = max(LABELS_AGREE, 1 - sample.differ)
     return sample._replace(
-        temperature_factor=AGREEMENT_ON_GRAPHS,
+        temperature_factor=max(SMALLEST_FACTOR, 1 - LABELS_AGREEMENT * sample.differ),
         usual_uniform=graph_uniform(data.n_classes),
-        reference=reference._replace(share=None if pooled else SHARE_BY_LABELS),
+        reference=reference._replace(share=None if pooled else SHARE_BY_LABELS, agreement=agreement),
     )
 
 
@@ -91,13 +96,29 @@ def _reference(data: Dataset) -> tuple[Reference, bool]:
     if data.graph.n_edges == 0:
         return (_by_shared_features if _has_shared_features(data) else _by_features)(data), False
     by_features, by_labels = _by_features(data), _by_labels(data)
-    loss = _log_loss(by_labels)
-    if loss < _log_loss(by_features):
+    if _log_loss(by_labels) < _log_loss(by_features):
         return by_labels, True
-    weight = LABELS_WEIGHT * max(0.0, 1 - loss / np.log(max(2, data.n_classes)))
-    opinion = np.float32(weight) * log_probabilities(by_labels.probabilities).astype(np.float32)
-    opinion[~by_labels.probabilities.any(axis=1)] = 0.0
-    return by_features._replace(opinion=opinion, agreement=FEATURES_AND_LABELS_AGREE), False
+    return by_features._replace(opinion=_opinion(by_labels), agreement=FEATURES_AND_LABELS_AGREE), False
+
+
+def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
+    """Return the sample of a method on features, so that propagated labels have a say in its prediction sets."""
+    if data.graph.n_edges == 0:
+        return sample
+    hidden = calibrate(sample).apply(np.exp(sample.scores))
+    opinion = _opinion(_by_labels(data))
+    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, FEATURES_AND_LABELS_AGREE, opinion)
+    return sample._replace(reference=beside)
+
+
+def _opinion(by_labels: Reference) -> npt.NDArray[np.float32]:
+    """Return what propagated labels add to the logarithms of scores: the more, the better they predict."""
+    assert by_labels.probabilities is not None
+    known = by_labels.probabilities.any(axis=1)
+    loss = _log_loss(by_labels) / np.log(max(2, by_labels.probabilities.shape[1]))
+    opinion = LABELS_WEIGHT * max(0.0, 1 - loss) * log_probabilities(by_labels.probabilities)
+    opinion[~known] = 0.0
+    return opinion.astype(np.float32)
 
 
 def _log_loss(reference: Reference) -> float:
@@ -112,18 +133,18 @@ def _by_features(data: Dataset) -> Reference:
     from planetoid.baselines.propagated_features import PropagatedFeatures
 
     few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
-    method = PropagatedFeatures(K=FEATURE_STEPS) if data.graph.n_edges else Feat(C=FEATURES_C, row_normalize="l2")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of nodes without features, and of edges that are not used
-        method.fit(few)
-    calibration, sample = method.calibration_, method._sample
-    assert sample is not None
-    return Reference(
-        method.label_distributions_,
-        calibration.apply(np.exp(sample.scores)),
-        sample.targets,
-        calibration.n_labels,
-    )
+    if data.graph.n_edges:
+        propagated = PropagatedFeatures(K=FEATURE_STEPS)
+        propagated.classes_, propagated._tolerance = data.classes, TOLERANCE
+        probabilities = propagated._fit(few)
+        sample = propagated._left_out_sample(few, probabilities)
+    else:
+        feat = Feat(C=FEATURES_C, row_normalize="l2")
+        probabilities = feat._fit(few)
+        sample = feat._calibration_sample(few, probabilities)
+    calibration = calibrate(sample)
+    hidden = calibration.apply(np.exp(sample.scores))
+    return Reference(calibration.apply(probabilities), hidden, sample.targets, calibration.n_labels)
 
 
 def _has_shared_features(data: Dataset) -> bool:
@@ -165,21 +186,27 @@ def _by_shared_features(data: Dataset) -> Reference:
 
 
 def _by_labels(data: Dataset) -> Reference:
-    """Classify by propagated labels, calibrated by the labels of each fold as the others predict them."""
-    rows, folds = data.labelled, fold_numbers(data)
+    """Classify by propagated labels, calibrated by labels that are hidden a group at a time."""
+    rows, groups = data.labelled, label_groups(data)
     codes, step = data.y[rows], label_step(data)
-    labels = np.eye(data.n_classes, dtype=np.float32)[codes]
-    hidden = np.empty((len(rows), data.n_classes))
-    at_once = max(1, MOST_AT_ONCE // (data.n_nodes * data.n_classes))
-    for first in range(0, FOLDS, at_once):  # labels without one fold are columns of one matrix
-        some = range(first, min(first + at_once, FOLDS))
-        visible = np.repeat(labels[:, None], len(some), axis=1)
-        inside = np.flatnonzero(np.isin(folds, some))
-        visible[inside, folds[inside] - first] = 0.0
-        found = step.between(rows, _as_much(visible.reshape(len(rows), -1))).reshape(visible.shape)
-        hidden[inside] = found[inside, folds[inside] - first]
+    everywhere, hidden = np.empty((data.n_nodes, data.n_classes)), np.empty((len(rows), data.n_classes))
+    at_once = max(1, MOST_AT_ONCE // (data.n_nodes * GROUPS))
+    for first in range(0, data.n_classes, at_once):
+        some = slice(first, min(first + at_once, data.n_classes))
+        own = np.flatnonzero((codes >= some.start) & (codes < some.stop))  # labels of these classes
+        columns = codes[own] - first
+        labels = np.zeros((len(own), GROUPS, some.stop - first), np.float32)
+        labels[np.arange(len(own)), groups[own], columns] = 1.0
+        found = propagated_labels(step, rows[own], labels.reshape(len(own), -1)).reshape(-1, *labels.shape[1:])
+        counts, others = labels.sum(axis=0), np.arange(GROUPS) != groups[own, None]
+        everywhere[:, some] = sum(found[:, group] for group in range(GROUPS))
+        everywhere[:, some] /= np.maximum(counts.sum(axis=0), 1)  # as much of each class
+        hidden[:, some] = everywhere[rows, some]
+        # Of the class of a label, only the other groups are seen.
+        seen = (found[rows[own], :, columns] * others).sum(axis=1)
+        hidden[own, codes[own]] = seen / np.maximum((counts.T[columns] * others).sum(axis=1), 1)
     shares, reached = _shares(hidden)
-    everywhere, known = _shares(propagated_labels(step, rows, labels).astype(np.float64))
+    everywhere, known = _shares(everywhere)
     prior = predicted_prior(everywhere)
     shares[~reached] = data.class_prior
     learnable = np.bincount(codes)[codes] > 1  # by the other labels of the class
@@ -191,7 +218,7 @@ def _by_labels(data: Dataset) -> Reference:
     everywhere[known] = calibration.apply(everywhere[known])
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
-    return Reference(everywhere, shares, targets, calibration.n_labels, agreement=LABELS_AGREE)
+    return Reference(everywhere, shares, targets, calibration.n_labels)
 
 
 def label_step(data: Dataset) -> GraphMatrix:
@@ -201,36 +228,31 @@ def label_step(data: Dataset) -> GraphMatrix:
     looped = sparse.csr_array(adjacency + np.float32(loop) * sparse.eye_array(data.n_nodes, dtype=np.float32))
     scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
     looped.data *= np.repeat(scale, np.diff(looped.indptr))
-    return GraphMatrix(looped, _sum_over_steps)
+    return GraphMatrix(looped, _sum_over_steps, find=data.n_nodes >= MANY_NODES)
 
 
 def _sum_over_steps(step: sparse.csr_array, labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    total = step @ labels
-    for _ in range(LABEL_STEPS - 1):  # Horner's scheme
-        total += labels
-        total = step @ total
-    return np.asarray(total)
+    total = np.zeros(labels.shape, np.float32)
+    add_powers(step, labels, LABEL_STEPS, total, n_threads=one_thread_if_loaded())
+    return total
 
 
 def propagated_labels(
     step: GraphMatrix, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """Propagate labels, which only ``rows`` have, to all nodes."""
-    return step.times_rows(rows, _as_much(labels))
+    return step.times_rows(rows, labels)
 
 
-def _as_much(labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Scale labels to as much of each class."""
-    return np.asarray(labels / np.maximum(labels.sum(axis=0), np.float32(1)))
-
-
-def fold_numbers(data: Dataset) -> npt.NDArray[np.int64]:
-    """Return the fold of each labelled node; the labels of a class are spread evenly over the folds."""
+def label_groups(data: Dataset) -> npt.NDArray[np.int64]:
+    """Return the group of each labelled node; the labels of each class are spread evenly over the groups."""
     codes = data.y[data.labelled]
     shuffled = np.random.default_rng(0).permutation(len(codes))
-    folds = np.empty(len(codes), np.int64)
-    folds[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % FOLDS
-    return folds
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    first = np.searchsorted(codes[by_class], codes[by_class])
+    groups = np.empty(len(codes), np.int64)
+    groups[by_class] = (np.arange(len(codes)) - first) % GROUPS
+    return groups
 
 
 def _shares(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

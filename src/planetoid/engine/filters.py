@@ -8,6 +8,7 @@ load numba.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from planetoid.engine.arrays import Table, aligned_zeros
 from planetoid.engine.shards import by_columns
 from planetoid.engine.twins import Polynomial, find_twins
 
-__all__ = ["Filter", "GraphMatrix", "add_powers", "column_blocks"]
+__all__ = ["Filter", "GraphMatrix", "add_powers", "column_blocks", "one_thread_if_loaded"]
 
 BLOCK, SMALLEST_BLOCK = 64, 4  # columns that are propagated at once
 MOST_ENTRIES = 64_000_000  # of them together
@@ -68,6 +69,11 @@ def add_powers(
     return np.asarray(powers[(steps - 1) % 2])
 
 
+def one_thread_if_loaded() -> int | None:
+    """Return one thread if compiled code is in use already, else none: loading it takes longer than products do."""
+    return 1 if "numba" in sys.modules else None
+
+
 class GraphMatrix:
     """The matrix M of a graph, symmetric but for factors of its rows, by products with a polynomial p of it.
 
@@ -79,10 +85,12 @@ class GraphMatrix:
     matrix : csr_array
     polynomial : callable
         From a matrix A and columns V to ``p(A) @ V``.
+    find : bool
+        Whether to look for such nodes, which takes about as long as a product.
     """
 
-    def __init__(self, matrix: sparse.csr_array, polynomial: Polynomial) -> None:
-        self.matrix, self.polynomial, self._twins = matrix, polynomial, find_twins(matrix)
+    def __init__(self, matrix: sparse.csr_array, polynomial: Polynomial, *, find: bool = True) -> None:
+        self.matrix, self.polynomial, self._twins = matrix, polynomial, find_twins(matrix) if find else None
         if self._twins is not None:  # by what p(M) multiplies values that sum to 0 over each group
             self._factors = polynomial(self._twins.loops, np.ones((len(self._twins.size), 1), np.float32))
 

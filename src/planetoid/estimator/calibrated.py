@@ -74,7 +74,7 @@ class CalibrationMixin(MethodBase):
         unlabelled = data.y < 0
         if self._sample is None or self._sample.reference is None or not unlabelled.any():
             return
-        if self.calibration_.source == "reference":
+        if self.calibration_.source == self._sample.source:
             found = node_sets(probabilities, self._sample.reference, unlabelled)
             self.set_scores_, self.node_set_thresholds_ = found
         self._sample = self._sample._replace(reference=None)  # as large as the probabilities
@@ -133,10 +133,10 @@ class CalibrationMixin(MethodBase):
         if len(rows) < MIN_LABELS:
             sample = self._calibration_sample(data, np.where(known[:, None], probabilities, 0.0))
         self._sample = sample
-        found = Calibration() if sample is None else calibrate(sample)
+        found = _with_cost(Calibration() if sample is None else calibrate(sample), started, fitted)
         if sample is not None and found.source != "none":
             self.set_thresholds_ = thresholds(sample, found)
-        return _with_cost(found, started, fitted)
+        return found
 
 
 def _with_cost(found: Calibration, started: float, fitted: float) -> Calibration:
