@@ -111,6 +111,7 @@ class Sampling(NamedTuple):
     r2: float
     d: int
     self_pairs: bool
+    directed: bool  # only then can a walk reach a dead end
 
 
 class Rules(NamedTuple):

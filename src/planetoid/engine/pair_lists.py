@@ -9,6 +9,7 @@ from planetoid.engine.compiling import entry
 from planetoid.engine.draws import (
     ZERO,
     label_pair,
+    length_of_walk,
     negative,
     nth_pair,
     pairs_in_walk,
@@ -32,9 +33,11 @@ def one_pair_per_walk(sampling: Sampling, first: int, path: Nodes, pairs: Pairs)
         gamma = 1 if unit(key, KIND) < sampling.r1 else -1
         if unit(key, KIND + 1) < sampling.r2:
             start = start_of_walk(sampling.seed, index, sampling.starts)
-            length = walk(path, key, start, sampling.graph, sampling.node2vec)
+            length = length_of_walk(path, key, start, sampling)
             chosen = below(key, KIND + 2, pairs_in_walk(length, d, self_pairs))
             j, k = nth_pair(chosen, length, d, self_pairs)
+            last = k if gamma > 0 and k > j else j  # no later node is in the pair
+            walk(path[: last + 1], key, start, sampling.graph, sampling.node2vec)
             pairs.i[number] = path[j]
             pairs.c[number] = path[k] if gamma > 0 else negative(key, KIND + 3, n_nodes)
         else:

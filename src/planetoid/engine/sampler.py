@@ -87,6 +87,7 @@ class ContextSampler:
             r2=r2,
             d=int(contexts.d),
             self_pairs=bool(contexts.self_pairs),
+            directed=graph.directed,
         )
         self.pairs_per_walk = int(pairs_in_walk.py_func(contexts.q, contexts.d, contexts.self_pairs))
 
