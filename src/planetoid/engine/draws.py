@@ -120,9 +120,9 @@ def walk(path: Nodes, key: np.uint64, start: np.int64, graph: GraphArrays, node2
 
 
 @exact
-def length_of_walk(path: Nodes, key: np.uint64, start: np.int64, sampling: Sampling) -> np.int64:
-    """Return the length of a walk, without drawing it where every edge leads to a node with edges."""
-    graph = sampling.graph
+def length_of_walk(path: Nodes, key: np.uint64, sampling: Sampling) -> np.int64:
+    """Return the length of a walk from ``path[0]``, without drawing it where every edge leads to a node with edges."""
+    graph, start = sampling.graph, np.int64(path[0])
     if sampling.directed:
         return walk(path, key, start, graph, sampling.node2vec)
     return len(path) if graph.indptr[start + 1] > graph.indptr[start] else 1

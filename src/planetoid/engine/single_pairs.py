@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Nodes, Pairs, RateSchedule, Row, Sampling, Table, Tables
+from planetoid.engine.arrays import Pairs, RateSchedule, Row, Sampling, Table, Tables, WalkBlock
 from planetoid.engine.compiling import fast_entry
 from planetoid.engine.loops import add_row, dot
 from planetoid.engine.pair_lists import one_pair_per_walk
@@ -21,8 +21,9 @@ AHEAD = 8  # pairs whose rows are on their way while one is computed
 
 @fast_entry
 def train_on_single_pairs(
-    sampling: Sampling, tables: Tables, schedule: RateSchedule, path: Nodes, pairs: Pairs, steps: Row, gradients: Table
-) -> float:
+    sampling: Sampling, tables: Tables, schedule: RateSchedule,
+    walks: WalkBlock, pairs: Pairs, steps: Row, gradients: Table,
+) -> float:  # fmt: skip
     """Take a step on each batch of ``len(pairs.i)`` pairs; return the sum of all losses.
 
     All scores and gradients of a batch are taken from the tables as they were before it.
@@ -30,7 +31,7 @@ def train_on_single_pairs(
     e, w, size = tables.e, tables.w, len(pairs.i)
     total, far = 0.0, e.size > NEAR
     for number in range(schedule.first, schedule.last):
-        one_pair_per_walk(sampling, number * size, path, pairs)
+        one_pair_per_walk(sampling, number * size, walks, pairs)
         rate = rate_at(number, schedule)
         for k in range(size):
             if far:
