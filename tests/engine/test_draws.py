@@ -95,6 +95,15 @@ def test_all_users_draw_the_same_walks(options):
         assert list(zip(of_batch.i[positive], of_batch.c[positive], strict=True)) == expected
 
 
+@pytest.mark.parametrize("r2", [0.7, 1.0])
+def test_walks_side_by_side_are_those_one_by_one(r2):
+    drawn = sampler(r1=0.6, r2=r2, self_pairs=True)
+    together = drawn.draw(2 * 32 + 5, 3)  # blocks of 32, and a part of one
+    for number in range(len(together.i)):
+        alone = drawn.draw(1, 3 + number)
+        assert [part[number] for part in together] == [part[0] for part in alone]
+
+
 def test_all_users_draw_negatives_by_the_same_primitive():
     drawn = sampler(r1=1 / 3)
     contexts = drawn.contexts
