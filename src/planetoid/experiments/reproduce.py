@@ -46,7 +46,7 @@ LEGEND = (
     "`departs` of a preset lists every difference from `printed`. LP is the harmonic solution; the paper's LP is "
     "Junto's, which is MAD. Stopping: a `fixed` budget without validation labels, or early stopping on the 500 "
     "`validation` labels, which NELL does not have. † marks a Planetoid cell more than one standard deviation below "
-    "the paper's value."
+    "the paper's value; of a single run, one that is below it at all."
 )
 LISTS_NOTE = (
     "Settings: `half a minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train "
