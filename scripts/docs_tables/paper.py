@@ -76,10 +76,11 @@ def _gain(found: dict[str, list[float]], factor: str) -> str:
     if factor not in found:
         return ""
     ours, printed = np.array(found[factor]), np.array(next(iter(found.values())))
+    if factor == next(iter(found)):
+        return f"{ours.mean():.1f}"
     gain = ours - printed
     error = gain.std(ddof=1) / len(gain) ** 0.5
-    difference = "" if not gain.any() else f" ({gain.mean():+.1f} ± {error:.1f})"
-    return f"{ours.mean():.1f}{difference}"
+    return f"{ours.mean():.1f} ({round(gain.mean(), 1) + 0.0:+.1f} ± {error:.1f})"
 
 
 def claims() -> str:
