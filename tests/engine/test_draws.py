@@ -24,6 +24,12 @@ def negative(sampling, stream, index, counter):
 
 
 @njit
+def number_of_pair(sampling, index, count):
+    key = generator.key_of(sampling.seed, generator.WALKS, index)
+    return generator.below(key, generator.KIND + 2, count)
+
+
+@njit
 def label_pair(sampling, index, counter, gamma):
     """Centre and context by three counters."""
     key = generator.key_of(sampling.seed, generator.LABEL_PAIRS, index)
@@ -43,7 +49,7 @@ def pair_number(number, length, d, self_pairs):
 def sampler(weighted=False, directed=False, **contexts):
     rng = np.random.default_rng(0)
     weight = rng.random(150) + 0.1 if weighted else None
-    graph = pl.Graph.from_edges(*rng.integers(0, 60, (2, 150)), weight, nodes=60, directed=directed)
+    graph = pl.Graph.from_edges(*rng.integers(0, 55, (2, 150)), weight, nodes=60, directed=directed)  # 5 are isolated
     labels = np.where(rng.random(60) < 0.4, np.arange(60) % 3, -1)
     return ContextSampler(graph, Contexts(**{"r2": 1.0, "q": 7, "d": 3} | contexts), labels, seed=SEED)
 
@@ -58,7 +64,15 @@ def pairs_of_path(path, d, self_pairs):
     return [(path[j], path[k]) for j in n for k in n if abs(j - k) < d and (self_pairs or j != k)]
 
 
-@pytest.mark.parametrize("options", [{}, {"weighted": True, "directed": True}, {"node2vec_p": 0.3, "self_pairs": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weighted": True, "directed": True},
+        {"directed": True, "self_pairs": True},
+        {"node2vec_p": 0.3, "self_pairs": True},
+    ],
+)
 def test_all_users_draw_the_same_walks(options):
     drawn = sampler(**options)
     trainer = SkipGram(drawn, *new_tables(60, 4, 0))
@@ -74,10 +88,20 @@ def test_all_users_draw_the_same_walks(options):
             every = drawn.draw_walks(1, index)
             positive = every.gamma > 0
             assert list(zip(every.i[positive], every.c[positive], strict=True)) == pairs
-            one = drawn.draw(1, index)
-            assert (one.i[0], one.c[0]) in pairs or (one.gamma[0] < 0 and one.i[0] in path)
+            one, pair = drawn.draw(1, index), pairs[number_of_pair(drawn.sampling, index, len(pairs))]
+            assert one.i[0] == pair[0]
+            assert one.c[0] == pair[1] or one.gamma[0] < 0
         positive = of_batch.gamma > 0
         assert list(zip(of_batch.i[positive], of_batch.c[positive], strict=True)) == expected
+
+
+@pytest.mark.parametrize("r2", [0.7, 1.0])
+def test_walks_side_by_side_are_those_one_by_one(r2):
+    drawn = sampler(r1=0.6, r2=r2, self_pairs=True)
+    together = drawn.draw(2 * 32 + 5, 3)  # blocks of 32, and a part of one
+    for number in range(len(together.i)):
+        alone = drawn.draw(1, 3 + number)
+        assert [part[number] for part in together] == [part[0] for part in alone]
 
 
 def test_all_users_draw_negatives_by_the_same_primitive():

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from tests.experiments.conftest import make_cell
+from tests.experiments.conftest import TINY, make_cell
 
 from planetoid.errors import DataError
-from planetoid.evaluation import Spread
+from planetoid.evaluation import Protocol, Spread
 from planetoid.experiments import reproduce
 from planetoid.experiments.cells import RowLabels
 from planetoid.experiments.render import CellResult
@@ -61,11 +61,16 @@ def test_files_of_another_part_are_an_error(tmp_path, table):
         reproduce.merge_parts("table5", [tmp_path / "a" / "table3.json"], out=tmp_path)
 
 
-def test_runs_are_told_by_data_set_where_they_differ(results):
-    def finished(dataset, count):
-        return CellResult(make_cell(dataset=dataset), Spread(0.71, 0.01), 0.5, results[:count])
+def test_runs_are_told_by_dataset_or_settings_where_they_differ(results):
+    def finished(dataset, count, settings="paper", protocol=TINY):
+        cell = make_cell(dataset=dataset, row=RowLabels("LP", settings, "fixed", "in the graph"), protocol=protocol)
+        return CellResult(cell, Spread(0.71, 0.01), 0.5, results[:count])
 
-    assert reproduce._runs_in_words([finished("cora", 2), finished("cora", 1), finished("pubmed", 2)]) == "2 runs"
-    assert reproduce._runs_in_words([finished("cora", 1)]) == "1 run"
+    public = Protocol("public")  # on which LP is run once
+    assert reproduce._runs_in_words([finished("cora", 2), finished("cora", 1, protocol=public)]) == "2 runs"
+    assert reproduce._runs_in_words([finished("cora", 1, protocol=public)]) == "1 run"
     text = reproduce._runs_in_words([finished("cora", 2), finished("pubmed", 1)])
     assert text == "runs: 2 on cora, 1 on pubmed"
+    both = [finished("cora", 2), finished("pubmed", 2), finished("cora", 1, "printed")]
+    assert reproduce._runs_in_words(both) == "runs: 2 of paper, 1 of printed"
+    assert reproduce._runs_in_words([*both, finished("pubmed", 1)]) == "1 to 2 runs"

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 __all__ = [
     "Batch", "GraphArrays", "Integers", "LabelArrays", "LabelCentre", "Node2Vec", "NodeLabels", "Nodes", "Pairs",
-    "RateSchedule", "Row", "Rules", "Sampling", "Signs", "Starts", "Table", "Tables", "Turned", "aligned_zeros",
+    "RateSchedule", "Row", "Rules", "Sampling", "Signs", "Starts", "Table", "Tables", "Turned", "WalkBlock",
+    "aligned_zeros",
 ]  # fmt: skip
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -44,6 +45,19 @@ class Pairs(NamedTuple):
     def first(self, count: int) -> Pairs:
         """Return the first pairs."""
         return Pairs(self.i[:count], self.c[:count], self.gamma[:count], self.weight[:count])
+
+
+class WalkBlock(NamedTuple):
+    """The memory of walks that go side by side."""
+
+    paths: Nodes  # (walk, position)
+    keys: npt.NDArray[np.uint64]  # (walk): of its random numbers
+    last: Integers  # (walk): the last position that is needed
+
+    @classmethod
+    def empty(cls, q: int, count: int = 32) -> WalkBlock:
+        """Return memory for walks of ``q`` nodes; of 32, enough are on their way to hide each other's waiting."""
+        return cls(np.empty((count, q), np.int32), np.empty(count, np.uint64), np.empty(count, np.int64))
 
 
 class GraphArrays(NamedTuple):
@@ -111,6 +125,7 @@ class Sampling(NamedTuple):
     r2: float
     d: int
     self_pairs: bool
+    directed: bool  # only then can a walk reach a dead end
 
 
 class Rules(NamedTuple):

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import GraphArrays, Integers, LabelArrays, LabelCentre, Node2Vec, NodeLabels, Nodes, Starts
+from planetoid.engine.arrays import (
+    GraphArrays,
+    Integers,
+    LabelArrays,
+    LabelCentre,
+    Node2Vec,
+    NodeLabels,
+    Nodes,
+    Sampling,
+    Starts,
+)
 from planetoid.engine.compiling import exact
 from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix, to_unit, unit
 
 __all__ = [
-    "label_centre", "label_context", "label_pair", "negative", "next_node", "nth_pair", "pairs_in_walk",
-    "start_of_walk", "walk", "window",
+    "label_centre", "label_context", "label_pair", "length_of_walk", "negative", "next_node", "nth_pair",
+    "pairs_in_walk", "start_of_walk", "walk", "window",
 ]  # fmt: skip
 
 # The upper half of 64 bits chooses an entry of a row, the lower half whether its alias is taken instead.
@@ -47,8 +57,10 @@ def step(node: np.int64, bits: np.uint64, graph: GraphArrays) -> np.int64:
     if degree == 0:
         return DEAD_END
     at = first + np.int64(((bits >> HALF) * U64(degree)) >> HALF)
-    if len(graph.accept) and np.float32(bits & LOW_32) * TO_UNIT_32 >= graph.accept[at]:
-        at = first + graph.alias[at]
+    if len(graph.accept):  # without a branch on the weights, which no hardware would guess
+        other = first + graph.alias[at]
+        rejected = np.int64(np.float32(bits & LOW_32) * TO_UNIT_32 >= graph.accept[at])
+        at += rejected * (other - at)
     return np.int64(graph.indices[at])
 
 
@@ -105,6 +117,15 @@ def walk(path: Nodes, key: np.uint64, start: np.int64, graph: GraphArrays, node2
             return j
         path[j] = node
     return len(path)
+
+
+@exact
+def length_of_walk(path: Nodes, key: np.uint64, sampling: Sampling) -> np.int64:
+    """Return the length of a walk from ``path[0]``, without drawing it where every edge leads to a node with edges."""
+    graph, start = sampling.graph, np.int64(path[0])
+    if sampling.directed:
+        return walk(path, key, start, graph, sampling.node2vec)
+    return len(path) if graph.indptr[start + 1] > graph.indptr[start] else 1
 
 
 @exact

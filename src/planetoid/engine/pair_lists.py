@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from planetoid.engine.arrays import Batch, Nodes, Pairs, Rules, Sampling
+from planetoid.engine.arrays import Batch, Nodes, Pairs, Rules, Sampling, WalkBlock
 from planetoid.engine.compiling import entry
 from planetoid.engine.draws import (
     ZERO,
     label_pair,
+    length_of_walk,
     negative,
+    next_node,
     nth_pair,
     pairs_in_walk,
     start_of_walk,
@@ -21,26 +23,46 @@ from planetoid.engine.slots import draw_slots
 
 __all__ = ["all_pairs", "one_pair_per_walk", "pairs_of_batch"]
 
+NO_WALK = np.int64(-1)
+
 
 @entry
-def one_pair_per_walk(sampling: Sampling, first: int, path: Nodes, pairs: Pairs) -> None:
-    """Algorithm 1 line by line: draw as many triplets (i, c, gamma) as ``pairs`` has room for."""
+def one_pair_per_walk(sampling: Sampling, first: int, walks: WalkBlock, pairs: Pairs) -> None:
+    """Algorithm 1 line by line: draw as many triplets (i, c, gamma) as ``pairs`` has room for.
+
+    Which nodes of a walk are its pair is drawn before the walk, which ends at the second of them. The walks of a block
+    go side by side, so that one moves on while others wait for memory.
+    """
     n_nodes, d, self_pairs = sampling.n_nodes, sampling.d, sampling.self_pairs
-    for number in range(len(pairs.i)):
-        index = first + number
-        key = key_of(sampling.seed, WALKS, index)
-        gamma = 1 if unit(key, KIND) < sampling.r1 else -1
-        if unit(key, KIND + 1) < sampling.r2:
-            start = start_of_walk(sampling.seed, index, sampling.starts)
-            length = walk(path, key, start, sampling.graph, sampling.node2vec)
-            chosen = below(key, KIND + 2, pairs_in_walk(length, d, self_pairs))
-            j, k = nth_pair(chosen, length, d, self_pairs)
-            pairs.i[number] = path[j]
-            pairs.c[number] = path[k] if gamma > 0 else negative(key, KIND + 3, n_nodes)
-        else:
-            key = key_of(sampling.seed, LABEL_PAIRS, index)
-            pairs.i[number], pairs.c[number] = label_pair(key, ZERO, gamma, sampling.labels, self_pairs)
-        pairs.gamma[number] = gamma
+    paths, keys, last = walks
+    for begin in range(0, len(pairs.i), len(keys)):
+        count = min(len(keys), len(pairs.i) - begin)
+        for x in range(count):
+            number = begin + x
+            index = first + number
+            key = keys[x] = key_of(sampling.seed, WALKS, index)
+            gamma = pairs.gamma[number] = 1 if unit(key, KIND) < sampling.r1 else -1
+            if unit(key, KIND + 1) < sampling.r2:
+                paths[x, 0] = start_of_walk(sampling.seed, index, sampling.starts)
+                length = length_of_walk(paths[x], key, sampling)
+                chosen = below(key, KIND + 2, pairs_in_walk(length, d, self_pairs))
+                j, k = nth_pair(chosen, length, d, self_pairs)
+                pairs.i[number], pairs.c[number] = j, k if gamma > 0 else negative(key, KIND + 3, n_nodes)
+                last[x] = k if gamma > 0 and k > j else j
+            else:
+                key = key_of(sampling.seed, LABEL_PAIRS, index)
+                pairs.i[number], pairs.c[number] = label_pair(key, ZERO, gamma, sampling.labels, self_pairs)
+                last[x] = NO_WALK
+        for j in range(1, paths.shape[1]):
+            for x in range(count):
+                if j <= last[x]:
+                    paths[x, j] = next_node(paths[x], j, keys[x], sampling.graph, sampling.node2vec)
+        for x in range(count):
+            number = begin + x
+            if last[x] != NO_WALK:
+                pairs.i[number] = paths[x, pairs.i[number]]
+                if pairs.gamma[number] > 0:
+                    pairs.c[number] = paths[x, pairs.c[number]]
 
 
 @entry

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from planetoid.engine import pair_lists
 from planetoid.engine.alias import alias_tables
-from planetoid.engine.arrays import GraphArrays, LabelArrays, Node2Vec, NodeLabels, Pairs, Sampling, Starts
+from planetoid.engine.arrays import GraphArrays, LabelArrays, Node2Vec, NodeLabels, Pairs, Sampling, Starts, WalkBlock
 from planetoid.engine.contexts import Contexts
 from planetoid.engine.draws import pairs_in_walk
 from planetoid.errors import DataError, ParameterError
@@ -87,13 +87,14 @@ class ContextSampler:
             r2=r2,
             d=int(contexts.d),
             self_pairs=bool(contexts.self_pairs),
+            directed=graph.directed,
         )
         self.pairs_per_walk = int(pairs_in_walk.py_func(contexts.q, contexts.d, contexts.self_pairs))
 
     def draw(self, size: int, first: int = 0) -> Pairs:
         """Return the draws of index ``first`` to ``first + size``, one pair per walk."""
         pairs = empty_pairs(size)
-        pair_lists.one_pair_per_walk(self.sampling, first, self._empty_path(), pairs)
+        pair_lists.one_pair_per_walk(self.sampling, first, WalkBlock.empty(self.contexts.q), pairs)
         return pairs._replace(weight=np.ones(size, np.float32))
 
     def draw_walks(self, n_walks: int, first: int = 0) -> Pairs:
@@ -104,7 +105,7 @@ class ContextSampler:
         """
         most = int(np.ceil(self.pairs_per_walk / self.sampling.r1)) + self.pairs_per_walk
         pairs = empty_pairs(n_walks * most)
-        used = pair_lists.all_pairs(self.sampling, first, first + n_walks, self._empty_path(), pairs)
+        used = pair_lists.all_pairs(self.sampling, first, first + n_walks, np.empty(self.contexts.q, np.int32), pairs)
         return pairs.first(used)
 
     def draw_batch(self, n_walks: int, first: int = 0) -> Pairs:
@@ -118,9 +119,6 @@ class ContextSampler:
             return 1.0 / graph.n_nodes
         arriving = np.bincount(graph.indices, weights=graph.weights, minlength=graph.n_nodes)
         return float(arriving.max() / arriving.sum())
-
-    def _empty_path(self) -> npt.NDArray[np.int32]:
-        return np.empty(self.contexts.q, np.int32)
 
     def _graph_arrays(self) -> GraphArrays:
         graph = self.graph

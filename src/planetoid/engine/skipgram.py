@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables, aligned_zeros
+from planetoid.engine.arrays import Batch, Pairs, RateSchedule, Rules, Table, Tables, WalkBlock, aligned_zeros
 from planetoid.engine.barrier import run_in_step
 from planetoid.engine.pair_lists import pairs_of_batch
 from planetoid.engine.sampler import ContextSampler, empty_pairs
@@ -221,7 +221,7 @@ class SkipGram(BaseSkipGram[Table]):
             self.sampler.sampling,
             Tables(self.e, self.w, int(self.frozen)),
             RateSchedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
-            np.empty(self.sampler.contexts.q, np.int32),
+            WalkBlock.empty(self.sampler.contexts.q),
             empty_pairs(size),
             np.empty(size, np.float32),
             np.empty((size, self.e.shape[1]), np.float32),

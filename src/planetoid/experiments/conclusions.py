@@ -47,8 +47,8 @@ class Comparison:
     dataset : str
     paper, ours : float
         Differences in accuracy.
-    error : float
-        Standard error of ``ours``.
+    error : float or None
+        Standard error of ``ours``; ``None`` where a method that is random was run once.
     """
 
     claim: str
@@ -58,12 +58,13 @@ class Comparison:
     dataset: str
     paper: float
     ours: float
-    error: float
+    error: float | None
 
 
 def compare_methods(entries: Sequence[CellResult]) -> list[Comparison]:
     """Return every difference that the cells of a section allow, for all settings."""
     shown = _by_settings(entries)
+    kinds = {(method, settings) for (method, _), cells in shown.items() for settings in cells}
     comparisons = []
     for claim in CLAIMS:
         for dataset in dict.fromkeys(entry.cell.dataset for entry in entries):
@@ -71,6 +72,11 @@ def compare_methods(entries: Sequence[CellResult]) -> list[Comparison]:
             if not better or not worse:
                 continue
             for settings in dict.fromkeys((*better, *worse)):
+                if any(
+                    (method, settings) in kinds and settings not in cells
+                    for method, cells in ((claim.better, better), (claim.worse, worse))
+                ):
+                    continue  # it has such settings, but they were not run on this dataset
                 a, b = (cells.get(settings, next(iter(cells.values()))) for cells in (better, worse))
                 if a.cell.paper is None or b.cell.paper is None:
                     continue
@@ -83,7 +89,7 @@ def compare_methods(entries: Sequence[CellResult]) -> list[Comparison]:
                         dataset=dataset,
                         paper=a.cell.paper - b.cell.paper,
                         ours=a.spread.mean - b.spread.mean,
-                        error=(_squared_error(a) + _squared_error(b)) ** 0.5,
+                        error=_error(a, b),
                     )
                 )
     return comparisons
@@ -99,8 +105,11 @@ def _by_settings(entries: Sequence[CellResult]) -> dict[tuple[str, str], dict[st
     return shown
 
 
-def _squared_error(entry: CellResult) -> float:
-    return (entry.spread.sd or 0.0) ** 2 / len(entry.results)
+def _error(*entries: CellResult) -> float | None:
+    """Return the standard error of the difference of two means; a method that is not random adds none."""
+    if any(entry.spread.sd is None and len(entry.cell.tasks(2)) > 1 for entry in entries):
+        return None
+    return float(sum((entry.spread.sd or 0.0) ** 2 / len(entry.results) for entry in entries) ** 0.5)
 
 
 class _TableRow(NamedTuple):
@@ -131,4 +140,4 @@ def _difference(entry: Comparison | None) -> tuple[str, str]:
     if entry is None:
         return "", ""
     paper, ours = (round(100 * share, 1) + 0.0 for share in (entry.paper, entry.ours))  # avoids "-0.0"
-    return f"{paper:+.1f}", f"{ours:+.1f} ± {100 * entry.error:.1f}"
+    return f"{paper:+.1f}", f"{ours:+.1f}" + ("" if entry.error is None else f" ± {100 * entry.error:.1f}")

@@ -46,7 +46,7 @@ LEGEND = (
     "`departs` of a preset lists every difference from `printed`. LP is the harmonic solution; the paper's LP is "
     "Junto's, which is MAD. Stopping: a `fixed` budget without validation labels, or early stopping on the 500 "
     "`validation` labels, which NELL does not have. † marks a Planetoid cell more than one standard deviation below "
-    "the paper's value."
+    "the paper's value; of a single run, one that is below it at all."
 )
 LISTS_NOTE = (
     "Settings: `half a minute` are budgets of about equal time at a tenth of the size of DIEL, for methods that train "
@@ -207,14 +207,19 @@ def _sections(entries: Sequence[CellResult], below: Mapping[str, str], notes: Se
 
 
 def _runs_in_words(section: Sequence[CellResult]) -> str:
-    """Return the number of runs; by dataset where it differs, as in a table that was merged."""
-    runs: dict[str, int] = {}
-    for entry in section:
-        runs[entry.cell.dataset] = max(runs.get(entry.cell.dataset, 0), len(entry.results))
-    if len(set(runs.values())) == 1:
-        count = max(runs.values())
-        return f"{count} run{'s' if count > 1 else ''}"
-    return f"runs: {', '.join(f'{count} on {name}' for name, count in runs.items())}"
+    """Return the number of runs; by dataset or by settings where it differs, as in a table that was merged."""
+    repeated = [entry for entry in section if len(entry.cell.tasks(2)) > 1] or section
+    counts = sorted({len(entry.results) for entry in repeated})
+    if len(counts) == 1:
+        return f"{counts[0]} run{'s' if counts[0] > 1 else ''}"
+    datasets = [entry.cell.dataset for entry in repeated]
+    for word, names in (("on", datasets), ("of", [entry.cell.row.settings for entry in repeated])):
+        runs: dict[str, set[int]] = {}
+        for name, entry in zip(names, repeated, strict=True):
+            runs.setdefault(name, set()).add(len(entry.results))
+        if all(len(found) == 1 for found in runs.values()):
+            return f"runs: {', '.join(f'{max(found)} {word} {name}' for name, found in runs.items())}"
+    return f"{counts[0]} to {counts[-1]} runs"
 
 
 def _figure(out: Path, quick: bool, verbose: int) -> _Part:

@@ -1,0 +1,107 @@
+"""What separates the system as printed from the presets ``paper/*``: one difference at a time.
+
+    python benchmarks/printed_factors.py [--only "cora planetoid-t;pubmed planetoid-t;pubmed planetoid-i"] [--splits 3]
+
+Each row is ``printed/*`` with one group of parameters as in ``paper/*`` and everything else as printed; the last row is
+``paper/*``. Protocol: 20 labels per class, 500 test nodes, random splits drawn after the labels of the public test
+nodes were hidden, with seeds that no preset was chosen on. All rows see the same splits. Results are merged into
+``benchmarks/results/printed_factors.json`` after each row; ``scripts/update_docs.py`` writes the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import planetoid as pl
+from planetoid.data.dataset import Dataset
+from planetoid.evaluation import Protocol, run_once
+from planetoid.evaluation.tuning import hide_labels
+from planetoid.experiments.cells import preset_parameters
+from planetoid.experiments.printed import IGNORED
+from planetoid.parameters import Parameters
+
+OUTPUT = Path(__file__).resolve().parent / "results" / "printed_factors.json"
+FIRST_SEED = 2000
+MODELS = ("cora planetoid-t", "pubmed planetoid-t", "pubmed planetoid-i")
+# A learning rate belongs to its optimizer, and to what a step is on.
+FACTORS: dict[str, tuple[str, ...]] = {
+    "as printed": (),
+    "Adam on L_s, at its learning rates": (
+        "training__optimizer",
+        "training__learning_rate",
+        "training__embedding_learning_rate",
+    ),
+    "weight decay": ("training__weight_decay",),
+    "other layers": ("network__k", "network__l", "network__width", "network__activation"),
+    "a loss on e and x alone too": ("network__auxiliary_losses",),
+    "embeddings of length 1": ("network__normalize_embedding",),
+    "feature rows of length 1": ("row_normalize",),
+    "N2 counts walks: all their pairs, at their learning rates": (
+        "contexts__single_pairs",
+        "contexts__self_pairs",
+        "training__pretrain",
+        "training__context_optimizer",
+        "training__context_learning_rate",
+        "training__joint_learning_rate",
+        "training__T2",
+    ),
+    "share of label contexts": ("contexts__r2",),
+}
+MORE_STEPS = "four times the iterations"
+AS_PAPER = "all of these: paper/*"
+
+
+def rows_of(dataset: str, method: str) -> dict[str, dict[str, object]]:
+    """Return the parameters of each row; a group in which the presets agree has none."""
+    printed, paper = (_all_parameters(family, dataset, method) for family in ("printed", "paper"))
+    rows = {}
+    for factor, names in FACTORS.items():
+        changed = {name: paper[name] for name in names if paper.get(name) != printed.get(name)}
+        if changed or not names:
+            rows[factor] = printed | changed
+    rows[MORE_STEPS] = printed | {"training__steps": 4 * int(str(printed["training__steps"]))}
+    rows[AS_PAPER] = paper
+    return rows
+
+
+def _all_parameters(family: str, dataset: str, method: str) -> dict[str, object]:
+    preset = preset_parameters(family, dataset, method)
+    values = pl.METHODS[method]().set_params(**(preset or {})).get_params(deep=True)
+    return {name: value for name, value in values.items() if not isinstance(value, Parameters) and name not in IGNORED}
+
+
+def measure(data: Dataset, method: str, parameters: dict[str, object], n_splits: int) -> list[float]:
+    """Return the accuracy in % on each split."""
+    setting = "unseen" if method == "planetoid-i" else "transductive"
+    protocol = Protocol(n_val=0, n_test=500, setting=setting)
+    seeds = range(FIRST_SEED, FIRST_SEED + n_splits)
+    results = [run_once(method, data, protocol, seed, {"calibrate": False, **parameters}).result for seed in seeds]
+    return [round(100 * result.metrics["accuracy"], 2) for result in results]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=";".join(MODELS))
+    parser.add_argument("--splits", type=int, default=3)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    report = json.loads(OUTPUT.read_text()) if OUTPUT.exists() else {"models": {}}
+    report["splits"] = options.splits
+    for model in options.only.split(";"):
+        dataset, method = model.split()
+        data = pl.datasets.load(dataset)
+        data = hide_labels(data, data.split("public").test)
+        for row, parameters in rows_of(dataset, method).items():
+            start = time.perf_counter()
+            values = measure(data, method, parameters, options.splits)
+            report["models"].setdefault(model, {})[row] = values
+            print(f"{model}, {row}: {values} ({time.perf_counter() - start:.0f} s)", flush=True)
+            OUTPUT.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
