@@ -38,7 +38,7 @@ def test_flipped_bits_of_a_model(data, n):
     assert flip_model(data, n) == (n, [])
 
 
-@pytest.mark.parametrize("n", [200, pytest.param(20_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("n", [60, pytest.param(20_000, marks=pytest.mark.soak)])
 def test_flipped_bits_of_a_checkpoint(n):
     assert flip_checkpoint(n) == (n, [])
 
