@@ -17,5 +17,16 @@ def blocks(n=240, n_classes=3, *, within=0.1, between=0.005, informative=True, s
     return sparse.csr_array(X, dtype=np.float32), adjacency, truth
 
 
+def mixed_groups(n=1200, n_classes=3, *, size=30, pure=0.6, seed=0):
+    """Return a graph of dense groups that are partly of one class, features with words of the class, and the classes."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % n_classes
+    place = np.where(rng.random(n) < pure, truth + rng.random(n), n_classes * rng.random(n))
+    group = np.argsort(np.argsort(place)) // size
+    dense = np.triu((group[:, None] == group[None]) & (rng.random((n, n)) < 0.4), 1)
+    X, _, _ = blocks(n, n_classes, seed=seed)
+    return X, sparse.csr_array((dense + dense.T).astype(np.float32)), truth
+
+
 def labelled_of(truth, per_class):
     return np.sort(np.concatenate([np.flatnonzero(truth == k)[:per_class] for k in np.unique(truth)]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.models.communities import blocks, labelled_of
+from tests.models.communities import blocks, labelled_of, mixed_groups
 
 from planetoid.models import evidence
 from planetoid.models.evidence import (
@@ -19,6 +19,7 @@ from planetoid.models.evidence import (
     _second_weight,
     ask_views,
 )
+from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, kappa, sharpened
 from planetoid.models.teacher import Verdict
 from planetoid.models.views import VIEWS
@@ -77,6 +78,33 @@ def test_reliability_is_agreement_and_leave_one_out_together():
     for verdict in teacher.verdicts.values():
         expected = verdict.agreement + verdict.leave_one_out * 15 / LABELS_THAT_COUNT
         assert verdict.reliability == pytest.approx(expected)
+
+
+def test_communities_that_are_not_the_classes_are_noticed():
+    """Halves of their edges agree about groups, which left-out labels contradict."""
+    teacher, _ = asked(*mixed_groups(), per_class=60)
+    verdict = teacher.verdicts["neighbourhood"]
+    most = verdict.leave_one_out + 2 * np.sqrt((1 - verdict.leave_one_out**2) / 180)
+    assert verdict.agreement > most
+    assert verdict.reliability == pytest.approx(verdict.leave_one_out * (1 + 180 / LABELS_THAT_COUNT))
+    assert teacher.view == "neighbourhood"
+    excess = verdict.agreement / most - 1
+    assert teacher.restart == pytest.approx(USUAL_RESTART + 0.55 * min(1.0, excess / 0.15))
+    assert teacher.restart > USUAL_RESTART + 0.1
+
+
+@pytest.mark.parametrize("per_class", [1, 2])
+def test_few_labels_cannot_contradict_an_agreement(per_class):
+    teacher, _ = asked(*mixed_groups(), per_class=per_class)
+    assert teacher.restart == USUAL_RESTART
+    for verdict in teacher.verdicts.values():
+        of_labels = verdict.leave_one_out * 3 * per_class * (per_class > 1) / LABELS_THAT_COUNT
+        assert verdict.reliability == pytest.approx(verdict.agreement + of_labels)
+
+
+def test_where_communities_are_the_classes_contexts_are_as_usual():
+    teacher, _ = asked(*blocks(), per_class=40)
+    assert teacher.restart == USUAL_RESTART
 
 
 def test_second_opinions_count_by_their_reliability():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.models.communities import labelled_of, mixed_groups
 from tests.models.conftest import planetoid, pooled
 
 import planetoid as pl
@@ -285,3 +286,23 @@ def test_a_graph_made_from_features_is_no_view_of_its_own(citation):
     X = model._inputs.scaled(data.X)
     adjacency = model._network.contexts.adjacency
     assert set(model._ask(edgeless, X, adjacency).verdicts) == {"features", "neighbourhood"}
+
+
+def test_contexts_are_closer_to_the_node_where_communities_are_not_the_classes(tmp_path):
+    X, adjacency, truth = mixed_groups()
+    labelled = labelled_of(truth, 60)
+    y, others = pl.mask_labels(truth, labelled), np.setdiff1d(np.arange(len(truth)), labelled)
+    fits = {
+        restart: planetoid(neighbourhood__restart=restart, view=view).fit(X, y, graph=adjacency)
+        for restart, view in ((0.15, "neighbourhood"), ("auto", "auto"))
+    }
+    accuracy = {restart: (model.predict()[others] == truth[others]).mean() for restart, model in fits.items()}
+    assert accuracy["auto"] > accuracy[0.15] + 0.03
+    model = fits["auto"]
+    assert fits[0.15].restart_ == 0.15
+    assert model.restart_ == model._network.contexts.restart > 0.25
+    model.save(tmp_path / "model")
+    row, edges = X[[0]], [(3, len(truth)), (7, len(truth))]
+    np.testing.assert_allclose(
+        pl.load(tmp_path / "model").predict_proba(row, edges=edges), model.predict_proba(row, edges=edges), rtol=1e-5
+    )

@@ -59,10 +59,12 @@ class ContextNetwork(NamedTuple):
         return tensors_of(self.layers, "layers") | graph | {"projected": self.projected}
 
     @classmethod
-    def of_tensors(cls, tensors: Tensors, n_nodes: int, neighbourhood: Neighbourhood, view: str) -> ContextNetwork:
+    def of_tensors(
+        cls, tensors: Tensors, n_nodes: int, neighbourhood: Neighbourhood, view: str, restart: float
+    ) -> ContextNetwork:
         """Restore what :meth:`tensors` returned."""
         parts = tensors["graph.data"], tensors["graph.indices"], tensors["graph.indptr"]
         adjacency = sparse.csr_array(parts, shape=(n_nodes, n_nodes))
         check_sparse_format(adjacency)
-        contexts = NodeContexts.of(adjacency, neighbourhood, view)
+        contexts = NodeContexts.of(adjacency, neighbourhood, view, restart=restart)
         return cls(layers_of(tensors, "layers"), contexts, tensors["projected"])

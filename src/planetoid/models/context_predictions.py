@@ -17,7 +17,7 @@ from planetoid.models.student import DistilledLayers, class_probabilities
 
 __all__ = ["ContextPredictions"]
 
-PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged
+PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged, at least
 OTHER_WEIGHTS = (1.0, 0.5, 0.0)  # of the predictions of contexts, that validation labels choose from
 
 
@@ -101,4 +101,4 @@ def _clearly_better(correct: npt.NDArray[np.bool_], correct_before: npt.NDArray[
 
 def _averaged(contexts: NodeContexts) -> NodeContexts:
     """Return the contexts over which predictions are averaged."""
-    return contexts._replace(restart=PREDICTION_RESTART)
+    return contexts._replace(restart=max(PREDICTION_RESTART, contexts.restart))

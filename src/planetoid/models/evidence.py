@@ -6,6 +6,11 @@ predictions of the two halves agree beyond chance only if both halves carry the 
 graph nor noise features do. It is the mean over all unlabelled nodes and over those that labels reach in both halves of
 the edges; about the other nodes the graph says nothing, so that it cannot agree there. With more labels,
 :func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
+
+A graph may have communities that are not the classes. Both halves of its edges then show the same communities, and
+agree although they are wrong. Left-out labels reveal it: where they say, by more than two standard errors, that a view
+is less accurate than its halves agree, its agreement counts no more than these labels, and contexts are closer to the
+node.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from planetoid.data.scaling import Rows
 from planetoid.engine.filters import Filter
 from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.labels import some_of_each_class
+from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, kappa, sharpened
 from planetoid.models.teacher import Teacher, Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, View
@@ -38,6 +44,8 @@ ENOUGH_NODES = 64  # for an embedding of the graph to mean something: then the g
 TIE = 0.02  # difference between reliabilities that decides nothing
 CHANCE = 0.05  # reliability, or agreement, that chance alone may give
 LEAST_RELIABILITY, LEAST_PROBABILITY = 1e-3, 1e-6
+STANDARD_ERRORS = 2.0  # of the accuracy on left-out labels, within which agreement may be above it
+LARGE_EXCESS, LARGEST_RESTART = 0.15, 0.7  # relative excess of agreement at which contexts are closest to the node
 
 
 class Evidence(NamedTuple):
@@ -127,23 +135,42 @@ def ask_views(
     targets = np.eye(n_classes)[codes]
     often = np.bincount(codes, minlength=n_classes)[codes] > 1  # in a class with another label
     fits = {name: view.regression(targets) for name, view in views.items()}
-    verdicts = {}
+    verdicts, n_often = {}, int(often.sum())
     if len(names) > 1:
         agreements = _agreements(evidence, labelled, codes, n_classes, names, random)
         for name in names:
             left_out = kappa(fits[name].left_out.argmax(axis=1)[often], codes[often], n_classes)
-            reliability = agreements[name] + left_out * int(often.sum()) / LABELS_THAT_COUNT
-            verdicts[name] = Verdict(agreements[name], left_out, reliability)
+            agreement, most = agreements[name], _most_agreement(left_out, n_often)
+            counted = max(0.0, left_out) if agreement > most else agreement
+            reliability = counted + left_out * n_often / LABELS_THAT_COUNT
+            verdicts[name] = Verdict(agreement, left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
     best = _most_reliable(reliable, _in_doubt(evidence, verdicts))
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
     for name in [other for other in reliable if other != best]:
-        weight = _second_weight(name, best, reliable, verdicts, int(often.sum()))
+        weight = _second_weight(name, best, reliable, verdicts, n_often)
         if weight > LEAST_WEIGHT and reliable[name] > CHANCE:
             opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
             others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
-    return Teacher(best, probabilities, fits[best].accuracy, others, verdicts)
+    restart = _restart(verdicts[best], n_often) if best == "neighbourhood" and verdicts else USUAL_RESTART
+    return Teacher(best, probabilities, fits[best].accuracy, others, verdicts, restart=restart)
+
+
+def _most_agreement(left_out: float, n_labels: int) -> float:
+    """Return what the agreement is at most if so many left-out labels are predicted as well as their kappa says."""
+    return left_out + STANDARD_ERRORS * float(np.sqrt(max(0.0, 1.0 - left_out**2) / n_labels)) if n_labels else 1.0
+
+
+def _restart(verdict: Verdict, n_labels: int) -> float:
+    """Return the restart of contexts: larger, the more the halves of a view agree beyond what left-out labels explain.
+
+    >>> one, other = Verdict(0.6, 0.6, 1.5), Verdict(0.8, 0.4, 1.5)
+    >>> _restart(one, 140), _restart(other, 140), _restart(other, 5)
+    (0.15, 0.7, 0.15)
+    """
+    excess = verdict.agreement / max(_most_agreement(verdict.leave_one_out, n_labels), CHANCE) - 1.0
+    return USUAL_RESTART + (LARGEST_RESTART - USUAL_RESTART) * float(np.clip(excess / LARGE_EXCESS, 0.0, 1.0))
 
 
 def _agreements(

@@ -15,7 +15,9 @@ from planetoid.training.settings import Neighbourhood
 if TYPE_CHECKING:
     from planetoid.engine.neighbourhoods import Walks
 
-__all__ = ["NodeContexts"]
+__all__ = ["USUAL_RESTART", "NodeContexts"]
+
+USUAL_RESTART = 0.15
 
 SMALLEST = 1e-12
 
@@ -33,10 +35,17 @@ class NodeContexts(NamedTuple):
 
     @classmethod
     def of(
-        cls, adjacency: sparse.csr_array, neighbourhood: Neighbourhood, view: str, n_threads: int = 1
+        cls,
+        adjacency: sparse.csr_array,
+        neighbourhood: Neighbourhood,
+        view: str,
+        n_threads: int = 1,
+        *,
+        restart: float = USUAL_RESTART,
     ) -> NodeContexts:
-        """Return the contexts that a view of a graph looks at."""
-        return cls(adjacency, neighbourhood, 1.0 if view == "features" else float(neighbourhood.restart), n_threads)
+        """Return the contexts that a view of a graph looks at; ``restart`` is that of a neighbourhood with "auto"."""
+        given = restart if isinstance(neighbourhood.restart, str) else float(neighbourhood.restart)
+        return cls(adjacency, neighbourhood, 1.0 if view == "features" else given, n_threads)
 
     def walks(self, seed: int) -> Walks:
         """Return how contexts are sampled."""

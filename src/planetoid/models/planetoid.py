@@ -30,7 +30,7 @@ from planetoid.models.evidence import Evidence, ask_views, most_labelled
 from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
-from planetoid.models.node_contexts import NodeContexts
+from planetoid.models.node_contexts import USUAL_RESTART, NodeContexts
 from planetoid.models.opinions import geometric_mean, to_probabilities
 from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
@@ -107,6 +107,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         What predictions are made from.
     reliability_ : dict
         How reliable each view was found to be, if there was a choice.
+    restart_ : float
+        Probability that a walk over contexts ends after each step.
     opinions_ : float32 array of shape (n_nodes, n_classes)
         What the teacher and the other views add to the log-probabilities of the network.
     propagation_weight_ : float
@@ -149,7 +151,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     }
     search_space: ClassVar[SearchSpace] = {
         "dimension": Categorical(("auto", 64)),
-        "neighbourhood__restart": Categorical((0.05, 0.15, 0.3)),
+        "neighbourhood__restart": Categorical(("auto", 0.05, 0.15, 0.3)),
         "neighbourhood__degree_power": Categorical((0.5, 1.0)),
         "training__steps": Categorical((200, 300, 500)),
         "training__temperature": Categorical((0.3, 0.4, 0.5)),
@@ -167,6 +169,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     view_: str
     opinions_: npt.NDArray[np.float32]
     reliability_: dict[str, float]
+    restart_: float
     propagation_weight_: float
     class_bias_: npt.NDArray[np.float32]
     _network: ContextNetwork
@@ -227,7 +230,10 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
         else:
             x = sparse.csr_array(X)
-        contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs))
+        contexts = NodeContexts.of(
+            adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
+        )
+        self.restart_ = contexts.restart
         network = self._train(data, x, contexts, teacher)
         probabilities = to_probabilities(self._pooled(data, network, teacher))
         weight = teacher.network_weight
@@ -494,8 +500,10 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             self._sets_model = LabelSetModel.of_tensors(tensors)
             return
         if not hasattr(self, "class_bias_"):  # a model of before
-            self.class_bias_ = np.zeros(len(self.classes_), np.float32)
-        self._network = ContextNetwork.of_tensors(tensors, len(self.node_ids_), self.neighbourhood, self.view_)
+            self.class_bias_, self.restart_ = np.zeros(len(self.classes_), np.float32), USUAL_RESTART
+        self._network = ContextNetwork.of_tensors(
+            tensors, len(self.node_ids_), self.neighbourhood, self.view_, self.restart_
+        )
         if "own_predictions" in tensors:
             self._context_predictions = ContextPredictions.of_tensors(tensors)
         if "student.keys" in tensors:

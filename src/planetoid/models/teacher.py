@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.labels import are_balanced
+from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, geometric_mean, sharpened
 from planetoid.models.views import FeatureView
 
@@ -42,6 +43,7 @@ class Teacher(NamedTuple):
     second_opinions: npt.NDArray[np.float32]  # log-probabilities by the other views, weighted by their reliability
     verdicts: dict[str, Verdict]
     network_share: float | None = None  # weight of the network beside the teacher, if it is known
+    restart: float = USUAL_RESTART  # of contexts
     share_of_labels: float = 1.0  # that the views learned from: so much their opinions count beside the network
 
     def with_embedding(self, x: sparse.csr_array, labelled: npt.NDArray[np.int64], codes: Codes, seed: int) -> Teacher:

@@ -160,9 +160,10 @@ class Neighbourhood(Parameters):
     ----------
     walks : int
         Walks per sample; a sample is the input of a node in one training step.
-    restart : float
+    restart : float or "auto"
         Probability that a walk ends after each step, so the weight of a node itself against its neighbourhood: with 1
-        the graph is not used.
+        the graph is not used. ``"auto"`` is 0.15, and up to 0.7 where the communities of the graph are not the classes
+        (:mod:`planetoid.models.evidence`).
     length : int
         Steps of a walk at most.
     degree_power : float
@@ -171,13 +172,13 @@ class Neighbourhood(Parameters):
     """
 
     walks: int = 4
-    restart: float = 0.15
+    restart: float | str = "auto"
     length: int = 10
     degree_power: float = 1.0
 
     constraints: ClassVar[Constraints] = {
         "walks": Integer(1),
-        "restart": Real(0, 1),
+        "restart": (Real(0, 1), "auto"),
         "length": Integer(0),
         "degree_power": Real(0),
     }
