@@ -30,7 +30,7 @@ from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
-from planetoid.models.opinions import geometric_mean, to_probabilities
+from planetoid.models.opinions import geometric_mean
 from planetoid.models.student import Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.views import VIEWS
@@ -226,7 +226,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             x = sparse.csr_array(X)
         contexts = NodeContexts.of(adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs))
         network = self._train(data, x, contexts, teacher)
-        probabilities = to_probabilities(self._pooled(data, network, teacher))
+        probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         weight = teacher.network_weight
         self._network = network.weighted(weight)
         self._context_predictions, self.propagation_weight_ = None, 0.0
