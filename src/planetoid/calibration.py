@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, logit
 
 from planetoid.labels import are_balanced
 
@@ -178,7 +178,8 @@ class Calibration:
         found = _scaled(logs, self.temperature, self.uniform).astype(raw.dtype)
         best = raw.argmax(axis=1)
         tied = np.flatnonzero(found.argmax(axis=1) != best)  # rounding has made two classes equal
-        found[tied, best[tied]] = np.nextafter(found[tied].max(axis=1), raw.dtype.type(2))
+        if len(tied):
+            found[tied, best[tied]] = np.nextafter(found[tied].max(axis=1), raw.dtype.type(2))
         return np.asarray(found)
 
     def as_dict(self) -> dict[str, Any]:
@@ -255,7 +256,12 @@ def predicted_prior(probabilities: Probabilities) -> Matrix:
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:
-    soft = log_softmax(logs / temperature, axis=1)
+    soft = logs / temperature
+    largest = soft.max(axis=1, keepdims=True)
+    largest[~np.isfinite(largest)] = 0.0
+    soft -= largest
+    with np.errstate(divide="ignore"):
+        soft -= np.log(np.exp(soft).sum(axis=1, keepdims=True))
     np.exp(soft, out=soft)
     soft *= 1 - uniform
     soft += uniform / logs.shape[1]

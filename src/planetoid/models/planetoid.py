@@ -395,6 +395,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if self.multi_label_:
             return self._alone().probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
+        if self._inputs.keep_zeros:
+            return self._student.predict(X, self.row_normalize)
         return self._student.predict(self._inputs.scaled(X))
 
     def _write_scores(self, operators: Operators) -> Value:
