@@ -140,6 +140,16 @@ def test_leave_one_out_is_close_to_fitting_without_the_row(n_classes):
     assert np.abs(found - exact).mean() < 0.25 * before
 
 
+def test_calibrated_probabilities_are_a_softmax_of_scaled_logarithms():
+    rng = np.random.default_rng(0)
+    probabilities = rng.dirichlet(np.ones(6), 50)
+    probabilities[rng.random((50, 6)) < 0.2] = 0.0
+    with np.errstate(divide="ignore"):
+        expected = 0.9 * np.exp(log_softmax(np.log(probabilities) / 0.7, axis=1)) + 0.1 / 6
+    found = Calibration("leave-one-out", temperature=0.7, uniform=0.1).apply(probabilities)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_propagated_labels_are_a_sum_over_steps_of_a_walk(citation):
     data, split = citation
     rows = np.sort(split.train)[:12]

@@ -181,7 +181,8 @@ class Calibration:
         found = _scaled(logs, self.temperature, self.uniform).astype(raw.dtype)
         best = raw.argmax(axis=1)
         tied = np.flatnonzero(found.argmax(axis=1) != best)  # rounding has made two classes equal
-        found[tied, best[tied]] = np.nextafter(found[tied].max(axis=1), raw.dtype.type(2))
+        if len(tied):
+            found[tied, best[tied]] = np.nextafter(found[tied].max(axis=1), raw.dtype.type(2))
         return np.asarray(found)
 
     def as_dict(self) -> dict[str, Any]:

@@ -97,6 +97,18 @@ def test_a_view_without_its_data_is_an_error(citation):
         planetoid(view="features").fit(None, data.y, graph=data.graph)
 
 
+@pytest.mark.parametrize("row_normalize", ["l1", "l2", None])
+def test_new_rows_go_through_the_student_scaled_and_calibrated(citation, row_normalize):
+    data, _ = citation
+    model = fitted(citation, student=True, row_normalize=row_normalize)
+    new = data.X[:40].copy()
+    new.data *= np.linspace(0.5, 1.5, new.nnz, dtype=np.float32)  # unlike all fitted rows
+    expected = class_probabilities(model._student.layers, model._inputs.scaled(new))
+    found = model.predict_proba(new)
+    np.testing.assert_allclose(found, model.calibration_.apply(expected), atol=1e-6)
+    assert np.array_equal(model.predict(new), model.classes_[expected.argmax(axis=1)])
+
+
 def test_new_rows_are_labelled_by_features_alone(citation):
     data, split = citation
     seen = np.setdiff1d(np.arange(data.n_nodes), split.test)

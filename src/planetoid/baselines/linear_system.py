@@ -46,7 +46,7 @@ SOLVERS = ("auto", "direct", "cg", "iterative")
 DIRECT_LIMIT = 2_000  # unknowns up to which a factorisation is faster, whatever its fill-in
 ROWS_PER_TASK = 1 << 16
 MANY_COLUMNS, MOST_TO_FACTORISE = 32, 50_000  # columns and unknowns for which conjugate gradients are slow
-MOST_FILL = 5  # entries of a factorisation, per entry of the matrix
+MOST_FILL = 8  # entries of a factorisation, per entry of the matrix
 
 Array: TypeAlias = npt.NDArray[Any]
 Kernel: TypeAlias = "Callable[..., float | None]"  # of numba, over rows start to stop

@@ -218,7 +218,8 @@ def _arrow_numbers(X: Any) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.floa
 def _sparse_float32(X: Any) -> sparse.csr_array:
     """Return a canonical CSR; the given matrix is not changed."""
     check_sparse_format(X)
-    features = sparse.csr_array(X, dtype=np.float32)
+    as_given = isinstance(X, sparse.csr_array) and X.dtype == np.float32
+    features = X if as_given else sparse.csr_array(X, dtype=np.float32)
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()

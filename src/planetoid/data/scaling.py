@@ -48,4 +48,6 @@ def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
     norms = sums if norm == "l1" else np.sqrt(sums)
     norms[norms == 0] = 1.0
     entries = (X.data / norms[row]).astype(X.dtype, copy=False)
-    return type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    scaled = type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    scaled.has_canonical_format = X.has_canonical_format  # known already, and slow to find out for few rows
+    return scaled

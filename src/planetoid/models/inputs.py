@@ -68,10 +68,16 @@ class Inputs(NamedTuple):
         """Restore what :meth:`tensors` returned."""
         return cls(tensors["inputs.mean"], tensors["inputs.deviation"], row_normalize)
 
+    @property
+    def keep_zeros(self) -> bool:
+        """Whether rows are sparse, so that nothing but the norm of each row is changed."""
+        return len(self.mean) == 0
+
     def scaled(self, X: Features) -> Rows:
         """Scale rows."""
-        if len(self.mean) == 0:
-            return scale_rows(sparse.csr_array(X, dtype=np.float32), self.row_normalize)
+        if self.keep_zeros:
+            as_given = isinstance(X, sparse.csr_array) and X.dtype == np.float32
+            return scale_rows(X if as_given else sparse.csr_array(X, dtype=np.float32), self.row_normalize)
         dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float32)
         scaled = (dense - self.mean) / self.deviation
         scaled[~(dense != 0).any(axis=1)] = 0.0

@@ -31,7 +31,7 @@ from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import USUAL_RESTART, NodeContexts
-from planetoid.models.opinions import geometric_mean, to_probabilities
+from planetoid.models.opinions import geometric_mean
 from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.views import VIEWS
@@ -235,7 +235,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         )
         self.restart_ = contexts.restart
         network = self._train(data, x, contexts, teacher)
-        probabilities = to_probabilities(self._pooled(data, network, teacher))
+        probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         weight = teacher.network_weight
         self._network = network.weighted(weight)
         self._context_predictions, self.propagation_weight_ = None, 0.0
@@ -406,7 +406,11 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         if self.multi_label_:
             return self._alone().probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
-        return with_bias(self._student.predict(self._inputs.scaled(X)), self.class_bias_)
+        if self._inputs.keep_zeros:
+            found = self._student.predict(X, self.row_normalize)
+        else:
+            found = self._student.predict(self._inputs.scaled(X))
+        return with_bias(found, self.class_bias_)
 
     def _write_scores(self, operators: Operators) -> Value:
         if self.multi_label_:

@@ -173,12 +173,16 @@ class Student(NamedTuple):
         np.add.at(known, which, probabilities[described])
         return cls(layers, keys, described[first].astype(np.int64), (known / count[:, None]).astype(np.float32))
 
-    def predict(self, X: Rows) -> npt.NDArray[np.float32]:
-        """Return class probabilities of rows."""
-        X = _as_sparse(X)
-        found = class_probabilities(self.layers, X)
-        same, at = self.known_rows(X)
-        found[same] = self.known[at]
+    def predict(self, X: Rows, row_normalize: str | None = None) -> npt.NDArray[np.float32]:
+        """Return class probabilities of rows, which are scaled before if they are not yet."""
+        from planetoid.engine.feature_network import NORMS, label_rows
+
+        rows, (n_units, n_classes) = _as_sparse(X), self.layers.W2.shape
+        found, hidden = np.empty((rows.shape[0], n_classes), np.float32), np.empty(n_units, np.float32)
+        label_rows(
+            *_arrays(rows), NORMS[row_normalize], _column_keys(rows.shape[1]), self.keys, self.known, *self.layers,
+            hidden, found,
+        )  # fmt: skip
         return found
 
     def write_scores(self, operators: Operators, rows: Value, bias: npt.NDArray[np.float32]) -> Value:
@@ -215,10 +219,26 @@ def _as_sparse(X: Rows) -> sparse.csr_array:
 
 def _keys(rows: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Return a number for each row: the same for equal rows, and for others with a probability of about 1e-15."""
+    from planetoid.engine.feature_network import row_keys
+
+    keys = np.empty(rows.shape[0])
+    row_keys(*_arrays(rows), _column_keys(rows.shape[1]), keys)
+    return keys
+
+
+def _arrays(
+    rows: sparse.csr_array,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Return the arrays of rows in the types of the compiled code, which distinguishes arrays that are read-only."""
     rows.sort_indices()
-    return np.asarray(rows @ _column_keys(rows.shape[1]))
+    indices, data = rows.indices, rows.data
+    if indices.dtype != np.int32 or not indices.flags.writeable:
+        indices = indices.astype(np.int32)
+    if data.dtype != np.float32 or not data.flags.writeable:
+        data = data.astype(np.float32)
+    return rows.indptr.astype(np.int64), indices, data
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def _column_keys(n_columns: int) -> npt.NDArray[np.float64]:
     return np.random.default_rng(0).random(n_columns) + 0.5

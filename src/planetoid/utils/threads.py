@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from planetoid.errors import ParameterError
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import LibController
 
 __all__ = ["available_cores", "one_blas_thread", "resolve_n_jobs"]
 
@@ -54,19 +54,26 @@ def resolve_n_jobs(n_jobs: int | None) -> int:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Compute dense products and factorisations on one thread: BLAS adds up in another order on each number of them."""
-    with _libraries().limit(limits=1, user_api="blas"):
+    # What threadpoolctl's own context manager does, but it also reads versions: a prediction of one row would notice.
+    changed = [(library, count) for library in _libraries() if (count := library.get_num_threads()) != 1]
+    for library, _ in changed:
+        library.set_num_threads(1)
+    try:
         yield
+    finally:
+        for library, count in changed:
+            library.set_num_threads(count)
 
 
-def _libraries() -> ThreadpoolController:
-    """Return the loaded libraries; they are looked for, which takes milliseconds, only after something was imported."""
+def _libraries() -> list[LibController]:
+    """Return what is loaded of BLAS; it is looked for, which takes milliseconds, only after something was imported."""
     global _found
     import scipy.linalg  # noqa: F401 - a limit applies to the libraries that are loaded
     from threadpoolctl import ThreadpoolController
 
     if _found is None or _found[0] != len(sys.modules):
-        _found = len(sys.modules), ThreadpoolController()
+        _found = len(sys.modules), ThreadpoolController().select(user_api="blas").lib_controllers
     return _found[1]
 
 
-_found: tuple[int, ThreadpoolController] | None = None  # number of modules when they were looked for
+_found: tuple[int, list[LibController]] | None = None  # number of modules when they were looked for
