@@ -46,7 +46,7 @@ MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all g
 # graph alone may be much the same; then it depends on how often they differ.
 AGREEMENT, AGREEMENT_WITH_LABELS = 0.9, 0.8  # factors of the temperature, by the reference
 BY_DIFFERENCE, SMALLEST_FACTOR = 1.6, 0.5  # on the graph alone: its fall, times the share of nodes that differ
-FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of the scores of sets; by labels, the smallest one
+FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores of sets; by labels alone, at least
 LABELS_BESIDE = 1.08  # the same, of a method on features and propagated labels
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
@@ -82,8 +82,10 @@ def reference_sample(
     )
     if not by_labels:
         return sample._replace(temperature_factor=AGREEMENT, reference=reference)
-    factor = AGREEMENT_WITH_LABELS if data.X is not None else max(SMALLEST_FACTOR, 1 - BY_DIFFERENCE * sample.differ)
-    agreement = max(LABELS_AGREE, 1 - sample.differ)
+    factor, agreement = AGREEMENT_WITH_LABELS, FEATURES_AND_LABELS_AGREE
+    if data.X is None:
+        factor = max(SMALLEST_FACTOR, 1 - BY_DIFFERENCE * sample.differ)
+        agreement = max(LABELS_AGREE, 1 - sample.differ)
     return sample._replace(
         temperature_factor=factor,
         usual_uniform=graph_uniform(data.n_classes),
