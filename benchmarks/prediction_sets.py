@@ -88,12 +88,13 @@ def main() -> None:
     for name in options.data.split(","):
         data = pl.datasets.load("nell-0.1" if name == "nell" else name, root=ROOT)
         for method in options.methods.split(","):
-            before = results.setdefault(method, {}).get(name, {}) if options.resume else {}
+            of_method = results.setdefault(method, {})
+            before = of_method.get(name, {}) if options.resume else {}
             entry, done = {key: value for key, value in before.items() if key != "splits"}, before.get("splits", 0)
             for seed in range(done, options.splits):
                 found = one_split(data, method, LABELS[name], seed)
                 entry = {key: (seed * entry.get(key, 0.0) + value) / (seed + 1) for key, value in found.items()}
-                results[method][name] = {"splits": seed + 1, **entry}
+                of_method[name] = {"splits": seed + 1, **entry}
                 RESULTS.write_text(json.dumps(results, indent=1) + "\n")
             print(name, method, {key: round(value, 3) for key, value in entry.items()}, flush=True)
 

@@ -64,10 +64,9 @@ def node_sets(
     unlabelled : bool array of shape (n_nodes,)
         The nodes that thresholds are chosen by.
     """
-    known, referred = np.ones((len(probabilities), 1), dtype=bool), probabilities
-    if reference.probabilities is not None:
-        known = reference.probabilities.any(axis=1, keepdims=True)
-        referred = np.where(known, reference.probabilities, probabilities)
+    referred = probabilities if reference.probabilities is None else reference.probabilities
+    known = np.asarray(referred.any(axis=1, keepdims=True))
+    referred = np.where(known, referred, probabilities)
     candidates = np.flatnonzero(unlabelled)
     rows = candidates[np.unique(np.linspace(0, len(candidates) - 1, MOST_NODES).astype(np.int64))]
     if reference.share is None:

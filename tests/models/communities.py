@@ -17,8 +17,8 @@ def blocks(n=240, n_classes=3, *, within=0.1, between=0.005, informative=True, s
     return sparse.csr_array(X, dtype=np.float32), adjacency, truth
 
 
-def mixed_groups(n=1200, n_classes=3, *, size=30, pure=0.6, seed=0):
-    """Return a graph of dense groups that are partly of one class, features with words of the class, and the classes."""
+def mixed_groups(n=1200, n_classes=3, *, size=30, pure=0.75, seed=0):
+    """Return a graph of dense groups that are partly of one class, features with words of the class, and classes."""
     rng = np.random.default_rng(seed)
     truth = np.arange(n) % n_classes
     place = np.where(rng.random(n) < pure, truth + rng.random(n), n_classes * rng.random(n))

@@ -42,11 +42,12 @@ MANY_NODES = 30_000  # from which on it is worth to find those with the same nei
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
 GROUPS = 4  # of the labels of each class, of which one is hidden at a time
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
-# That two methods agree makes either more likely to be right, which the simple one does not know. Beside propagated
-# labels that depends on how often they differ: a method that never does says nothing new.
-AGREEMENT, LABELS_AGREEMENT = 0.9, 1.6  # factor of the temperature; its fall, times the share of nodes that differ
-SMALLEST_FACTOR = 0.5  # of the temperature, if the methods differ about most nodes
-FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.91  # temperatures of the scores of sets; by labels, the smallest one
+# That two methods agree makes either more likely to be right, which the simple one does not know. Two that see the
+# graph alone may be much the same; then it depends on how often they differ.
+AGREEMENT, AGREEMENT_WITH_LABELS = 0.9, 0.8  # factors of the temperature, by the reference
+BY_DIFFERENCE, SMALLEST_FACTOR = 1.6, 0.5  # on the graph alone: its fall, times the share of nodes that differ
+FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores of sets; by labels alone, at least
+LABELS_BESIDE = 1.08  # the same, of a method on features and propagated labels
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
@@ -81,9 +82,12 @@ def reference_sample(
     )
     if not by_labels:
         return sample._replace(temperature_factor=AGREEMENT, reference=reference)
-    agreement = max(LABELS_AGREE, 1 - sample.differ)
+    factor, agreement = AGREEMENT_WITH_LABELS, FEATURES_AND_LABELS_AGREE
+    if data.X is None:
+        factor = max(SMALLEST_FACTOR, 1 - BY_DIFFERENCE * sample.differ)
+        agreement = max(LABELS_AGREE, 1 - sample.differ)
     return sample._replace(
-        temperature_factor=max(SMALLEST_FACTOR, 1 - LABELS_AGREEMENT * sample.differ),
+        temperature_factor=factor,
         usual_uniform=graph_uniform(data.n_classes),
         reference=reference._replace(share=None if pooled else SHARE_BY_LABELS, agreement=agreement),
     )
@@ -107,7 +111,7 @@ def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
         return sample
     hidden = calibrate(sample).apply(np.exp(sample.scores))
     opinion = _opinion(_by_labels(data))
-    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, FEATURES_AND_LABELS_AGREE, opinion)
+    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, LABELS_BESIDE, opinion)
     return sample._replace(reference=beside)
 
 
@@ -118,7 +122,7 @@ def _opinion(by_labels: Reference) -> npt.NDArray[np.float32]:
     loss = _log_loss(by_labels) / np.log(max(2, by_labels.probabilities.shape[1]))
     opinion = LABELS_WEIGHT * max(0.0, 1 - loss) * log_probabilities(by_labels.probabilities)
     opinion[~known] = 0.0
-    return opinion.astype(np.float32)
+    return np.asarray(opinion, dtype=np.float32)
 
 
 def _log_loss(reference: Reference) -> float:
