@@ -147,7 +147,7 @@ def test_calibrated_probabilities_are_a_softmax_of_scaled_logarithms():
     with np.errstate(divide="ignore"):
         expected = 0.9 * np.exp(log_softmax(np.log(probabilities) / 0.7, axis=1)) + 0.1 / 6
     found = Calibration("leave-one-out", temperature=0.7, uniform=0.1).apply(probabilities)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_propagated_labels_are_a_sum_over_steps_of_a_walk(citation):
