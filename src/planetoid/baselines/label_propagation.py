@@ -45,7 +45,7 @@ class LabelPropagation(Propagation):
         scores are then the harmonic solution itself.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
         A sparse factorisation, conjugate gradients, or the plain iteration
-        ``F <- D^-1 A F``; "auto" factorises small graphs and uses conjugate
+        ``F <- D^-1 A F``; "auto" factorises where that is cheap and uses conjugate
         gradients otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for

@@ -36,7 +36,7 @@ class LocalGlobalConsistency(Propagation):
         of the labels. Without it the scores are exactly those above.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
         A sparse factorisation, conjugate gradients, or the paper's iteration
-        ``F <- alpha S F + (1 - alpha) Y``; "auto" factorises small graphs and
+        ``F <- alpha S F + (1 - alpha) Y``; "auto" factorises where that is cheap and
         uses conjugate gradients otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for

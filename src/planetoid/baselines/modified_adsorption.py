@@ -45,7 +45,7 @@ class ModifiedAdsorption(Propagation):
         Base of the entropy heuristic, greater than 1; the larger, the more walks continue.
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
         A sparse factorisation, conjugate gradients, or the paper's iteration;
-        "auto" factorises small graphs and uses conjugate gradients otherwise.
+        "auto" factorises where that is cheap and uses conjugate gradients otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for
         "iterative", the largest change of an entry in one iteration.

@@ -51,8 +51,8 @@ class PoissonLearning(Propagation):
         the labels, as in the paper. With None the labels are assumed to have the
         shares of the classes, and nothing is multiplied.
     solver : {"auto", "direct", "cg"}, default "auto"
-        A sparse factorisation or conjugate gradients; "auto" factorises small
-        graphs and uses conjugate gradients otherwise.
+        A sparse factorisation or conjugate gradients; "auto" factorises where
+        that is cheap and uses conjugate gradients otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side.
     max_iter : int, default 1000

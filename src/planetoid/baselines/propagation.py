@@ -39,7 +39,7 @@ class Propagation(GraphClassifier):
     ----------
     solver : {"auto", "direct", "cg", "iterative"}, default "auto"
         A sparse factorisation, conjugate gradients, or the plain iteration of
-        the method; "auto" factorises small graphs and uses conjugate gradients
+        the method; "auto" factorises where that is cheap and uses conjugate gradients
         otherwise.
     tol : float, default 1e-6
         For "cg", the residual relative to the right-hand side; for
