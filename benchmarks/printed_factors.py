@@ -52,7 +52,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "share of label contexts": ("contexts__r2",),
 }
 MORE_STEPS = "four times the iterations"
-AS_PAPER = "all of these: paper/*"
+AS_PAPER = "everything: paper/*"
 
 
 def rows_of(dataset: str, method: str) -> dict[str, dict[str, object]]:

@@ -1,8 +1,8 @@
 """Algorithm 1 of the paper: sampling (i, c, gamma) from a graph and a few labels.
 
 ``ContextSampler`` checks and prepares what Algorithm 1 reads. The algorithm itself is compiled: what it draws is in
-:mod:`planetoid.engine.draws`, and :func:`planetoid.engine.pair_lists.one_pair_per_walk` has its lines in the order in
-which the paper prints them.
+:mod:`planetoid.engine.draws`, and :func:`planetoid.engine.pair_lists.one_pair_per_walk` has its lines; only the nodes
+of a walk are drawn last, because most of them are in no pair.
 """
 
 from __future__ import annotations
