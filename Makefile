@@ -26,6 +26,8 @@ BENCH ?= $(sort $(wildcard benchmarks/bench_*.py))
 
 IN_VENV := $(VENV)/bin/python
 PIP_FLAGS := --quiet --disable-pip-version-check --constraint constraints.txt
+# There is a test process on each core already: threads of libraries would only wait for each other.
+ONE_THREAD := OMP_NUM_THREADS=1
 SOURCES := src tests benchmarks scripts examples
 STATED := pyproject.toml constraints.txt
 
@@ -39,13 +41,13 @@ reproduce: $(VENV)/.installed
 	$(VENV)/bin/planetoid reproduce all --runs $(RUNS) --jobs $(JOBS) --out $(OUT)
 
 test: $(VENV)/.installed-test
-	$(IN_VENV) -m pytest -n auto --dist loadfile -m "not soak"
+	$(ONE_THREAD) $(IN_VENV) -m pytest -n auto --dist loadfile -m "not soak"
 
 soak: $(VENV)/.installed-test
-	$(IN_VENV) -m pytest -n auto --dist loadfile -m soak
+	$(ONE_THREAD) $(IN_VENV) -m pytest -n auto --dist loadfile -m soak
 
 mutants: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 $(IN_VENV) scripts/mutants.py
+	$(ONE_THREAD) $(IN_VENV) scripts/mutants.py
 	$(IN_VENV) scripts/update_docs.py
 
 fuzz: $(FUZZ_VENV)/.installed

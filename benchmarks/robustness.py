@@ -2,6 +2,7 @@
 
     python benchmarks/robustness.py [--draws 200] [--first 200] [--method planetoid] [--jobs 1] [--labels-at-random]
     python benchmarks/robustness.py --ranks [--splits 5]
+    python benchmarks/robustness.py --communities [--splits 3]
 
 A draw is a made graph (three of four draws) or a random split of Cora, Citeseer or Pubmed without the public test
 nodes, with 1 to 50 labels per class. Made graphs differ in size, classes and their balance, degree and its tail,
@@ -9,7 +10,9 @@ homophily (down to edges at random), weights, sub-communities, and features: wor
 With ``--labels-at-random`` as many labels are drawn from all nodes together, so that frequent classes have more of them
 and rare ones few or none. Counted is how often the method is more than 3 points below the better of ``ssgc`` and
 ``lp``, and by how much it is below ``feat`` where edges are at random. ``--ranks`` compares all quick methods on the
-citation networks and five kinds of made graphs. Results: ``benchmarks/results/robustness.json``.
+citation networks and five kinds of made graphs. ``--communities`` replaces the edges of Cora and Citeseer by those of
+dense groups of 15 or 30 nodes, of which a share has been put together by class. Results:
+``benchmarks/results/robustness.json``.
 """
 
 from __future__ import annotations
@@ -38,6 +41,8 @@ KINDS = {
     "edges at random": {"features": "dense", "homophily": 0.0, "degree": 8, "n_classes": 4, "strength": 2.0},
     "many classes, weights": {"features": "words", "homophily": 0.8, "degree": 8, "n_classes": 30, "weighted": True},
 }
+SHARES = (0.3, 0.5, 0.7, 0.9)  # of the nodes that are in a group of their class
+IN_GROUPS = ("planetoid", "ssgc", "gcn", "lp", "feat")
 RANKED = ("planetoid", "gcn", "ssgc", "planetoid-i", "planetoid-t", "ica", "lp", "lgc", "poisson", "graphemb", "feat")
 
 
@@ -186,6 +191,33 @@ def one_rank(task: tuple[str, int]) -> dict:
     return {"data": name} | accuracies(RANKED, graph, X, truth, *parts, seed)
 
 
+def groups(truth: np.ndarray, share: float, size: int, seed: int) -> pl.Graph:
+    """Return a graph of groups of nodes; a share of the nodes is in a group of their class, the others in any."""
+    rng = np.random.default_rng(seed)
+    n = len(truth)
+    place = np.where(rng.random(n) < share, truth + rng.random(n), (truth.max() + 1) * rng.random(n))
+    group = np.argsort(np.argsort(place)) // size
+    source = np.repeat(np.arange(n), size // 3)
+    members = np.argsort(group, kind="stable")
+    first, count = np.searchsorted(group[members], group[source]), np.bincount(group)[group[source]]
+    target = members[first + (rng.random(len(source)) * count).astype(int)]
+    matrix = sparse.coo_array((np.ones(len(source)), (source, target)), shape=(n, n))
+    matrix = sparse.csr_array(((matrix + matrix.T) > 0).astype(np.float32))
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    return pl.Graph.from_scipy(matrix)
+
+
+def one_community(task: tuple[str, float, int, int]) -> dict:
+    name, share, size, seed = task
+    data = pl.datasets.load(name, root=ROOT)
+    truth = np.asarray(data.y)
+    allowed = np.setdiff1d(np.flatnonzero(truth >= 0), data.split("public").test)
+    graph = groups(truth, share, size, seed)
+    about = {"data": name, "share": share, "size": size}
+    return about | accuracies(IN_GROUPS, graph, data.X, truth, *split(truth, 20, seed, allowed), seed)
+
+
 def collapse(found: list[dict], method: str) -> dict:
     below = np.array([row[method] - max(row["ssgc"], row["lp"]) for row in found])
     at_random = np.array([row[method] - row["feat"] for row in found if row.get("homophily") == 0.0])
@@ -205,6 +237,7 @@ def main() -> None:
     parser.add_argument("--method", default="planetoid")
     parser.add_argument("--labels-at-random", action="store_true")
     parser.add_argument("--ranks", action="store_true")
+    parser.add_argument("--communities", action="store_true")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
@@ -230,6 +263,21 @@ def main() -> None:
                 print(
                     f"{method:14s} mean rank {rank:5.2f}   " + "  ".join(f"{by_data[d][method]:5.1f}" for d in by_data)
                 )
+        elif options.communities:
+            sizes, seeds = (15, 30), range(100, 100 + options.splits)
+            tasks = [
+                (n, share, size, seed) for n in CITATION[:2] for share in SHARES for size in sizes for seed in seeds
+            ]
+            found = list(pool.map(one_community, tasks))
+            stored["communities"] = {
+                f"{name}, {100 * share:.0f} %": {
+                    method: float(np.mean([r[method] for r in found if (r["data"], r["share"]) == (name, share)]))
+                    for method in IN_GROUPS
+                }
+                for name in CITATION[:2]
+                for share in SHARES
+            }
+            print(json.dumps(stored["communities"], indent=1))
         else:
             found = list(
                 pool.map(

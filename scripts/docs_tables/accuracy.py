@@ -152,6 +152,14 @@ def robustness() -> str:
     return as_table(["method", "mean rank", *(DATA_SETS.get(kind, kind) for kind in kinds)], rows)
 
 
+def communities() -> str:
+    """Accuracy of methods on graphs of communities that are partly the classes."""
+    found = read_json(RESULTS / "robustness.json")["communities"]
+    methods = list(next(iter(found.values())))
+    rows = [[f"`{method}`", *(f"{values[method]:.1f}" for values in found.values())] for method in methods]
+    return as_table(["", *(name[0].upper() + name[1:] for name in found)], rows)
+
+
 def collapse() -> str:
     """How often Planetoid is far below the better of two simple methods."""
     kinds = {"equal numbers of labels": "collapse", "labels at random": "collapse, labels at random"}
@@ -234,6 +242,7 @@ TABLES: Tables = by_name(
     beyond,
     ablation,
     robustness,
+    communities,
     collapse,
     real_graphs,
     planetoid_cost,

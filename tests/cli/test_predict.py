@@ -150,6 +150,7 @@ def test_blocks_make_up_the_whole(models, files, done, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(first, second)
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for the memory")
 def test_memory_does_not_grow_with_the_rows(models, files, tmp_path):
     """Three times as many rows, 50 MB more of text, take a few MB more: what Arrow keeps for itself."""

@@ -107,6 +107,7 @@ BITS = """if True:
 """
 
 
+@pytest.mark.soak
 def test_the_process_that_compiles_gives_the_bits_of_those_that_load(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     found = []

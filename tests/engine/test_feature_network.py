@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from planetoid.data.scaling import scale_rows
-from planetoid.models.student import Student, class_probabilities
+from planetoid.models.student import DistilledLayers, Student, class_probabilities
 from planetoid.training.consistency_loss import new_layers
 
 
@@ -23,9 +23,8 @@ def rows() -> sparse.csr_array:
 def layers():
     layers = new_layers(25, 13, 5, seed=0)
     random = np.random.default_rng(1)
-    return layers._replace(
-        b1=random.normal(size=13).astype(np.float32) / 5, b2=random.normal(size=5).astype(np.float32)
-    )
+    b1, b2, direct = (random.normal(size=size).astype(np.float32) for size in (13, 5, (25, 5)))
+    return DistilledLayers(layers.W1, b1 / 5, layers.W2, b2, direct)
 
 
 def knows(rows: sparse.csr_array, layers) -> tuple[Student, np.ndarray]:

@@ -201,7 +201,7 @@ def test_samplers_of_label_pairs_first(small, cls):
     assert ordered.label_share == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("cls", ["PlanetoidT", "PlanetoidI", "PlanetoidG"])
+@pytest.mark.parametrize("cls", ["PlanetoidT", pytest.param("PlanetoidI", marks=pytest.mark.soak), "PlanetoidG"])
 @pytest.mark.parametrize("contexts", [{"single_pairs": True, "self_pairs": True, "r1": 5 / 6}, {"labels_first": True}])
 def test_the_papers_sampling_and_the_authors_order_learn(small, cls, contexts):
     chosen = {f"contexts__{name}": value for name, value in contexts.items()} | {"contexts__r2": 0.9}
