@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    stored = {}
     with ProcessPoolExecutor(options.jobs) as pool:
         if options.ranks:
             tasks = [(name, seed) for name in (*CITATION, *KINDS) for seed in range(options.splits)]
@@ -294,7 +294,8 @@ def main() -> None:
             for row in worst:
                 print({key: round(value, 1) if isinstance(value, float) else value for key, value in row.items()})
             print(json.dumps(stored[name], indent=1))
-    RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+    before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(before | stored, indent=1) + "\n")
 
 
 if __name__ == "__main__":
