@@ -34,6 +34,13 @@ def test_few_labels_move_it_little_and_very_few_not_at_all():
     assert sizes[0] < sizes[1] < sizes[2]
 
 
+def test_labels_that_were_chosen_by_class_say_nothing():
+    probabilities, codes = sample(20_000)
+    some = np.concatenate([np.flatnonzero(codes == k)[:50] for k in range(3)])
+    assert not chosen_bias(probabilities[some], codes[some]).any()
+    assert chosen_bias(probabilities[some[:120]], codes[some[:120]]).any()  # 50, 50 and 20
+
+
 def test_it_adds_to_the_logarithms():
     probabilities = sample(50)[0].astype(np.float32)
     found = with_bias(probabilities, BIAS.astype(np.float32))

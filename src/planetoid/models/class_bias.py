@@ -1,8 +1,9 @@
 """A bias of each class, chosen by validation labels.
 
 With a few labels per class, a network does not know how frequent the classes are, and predicts some of them too often.
-Validation labels are a sample of the nodes, so they show it: what is added to the log-probability of each class is the
-intercept of a softmax regression of their classes on the log-probabilities, which are scaled by one number.
+Validation labels that are a random sample of the nodes show it: what is added to the log-probability of each class is the
+intercept of a softmax regression of their classes on the log-probabilities, which are scaled by one number. Labels that
+are as many in every class were chosen by class, and say nothing about it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from scipy.special import log_softmax, softmax
 
 from planetoid.calibration import MIN_LABELS, log_probabilities
 from planetoid.data.types import Probabilities
+from planetoid.labels import are_balanced
 
 __all__ = ["chosen_bias", "with_bias"]
 
@@ -22,7 +24,9 @@ Bias = npt.NDArray[np.float32]
 
 
 def chosen_bias(probabilities: Probabilities, codes: npt.NDArray[np.integer]) -> Bias:
-    """Return the bias of each class by which known nodes are most probably of their class; 0 with few of them.
+    """Return the bias of each class by which known nodes are most probably of their class.
+
+    It is 0 with few of them, and if all classes have as many.
 
     Parameters
     ----------
@@ -34,13 +38,13 @@ def chosen_bias(probabilities: Probabilities, codes: npt.NDArray[np.integer]) ->
     Examples
     --------
     >>> undecided = np.full((100, 2), 0.5)
-    >>> chosen_bias(undecided, np.arange(100) % 2).tolist(), chosen_bias(undecided, np.arange(100) // 90).round(1)
-    ([0.0, 0.0], array([ 0.9, -0.9], dtype=float32))
+    >>> chosen_bias(undecided, np.arange(100) // 90).round(1)
+    array([ 0.9, -0.9], dtype=float32)
     """
     from scipy.optimize import minimize
 
     n_classes = probabilities.shape[1]
-    if len(codes) < MIN_LABELS:
+    if len(codes) < MIN_LABELS or are_balanced(codes):
         return np.zeros(n_classes, np.float32)
     scores, targets = log_probabilities(probabilities), np.eye(n_classes)[codes]
 
