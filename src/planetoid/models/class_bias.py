@@ -1,9 +1,9 @@
 """A bias of each class, chosen by validation labels.
 
 With a few labels per class, a network does not know how frequent the classes are, and predicts some of them too often.
-Validation labels that are a random sample of the nodes show it: what is added to the log-probability of each class is the
-intercept of a softmax regression of their classes on the log-probabilities, which are scaled by one number. Labels that
-are as many in every class were chosen by class, and say nothing about it.
+Validation labels that are a random sample of the nodes show it: what is added to the log-probability of each class is
+the intercept of a softmax regression of their classes on the log-probabilities, which are scaled by one number. Labels
+that are as many in every class were chosen by class, and say nothing about it.
 """
 
 from __future__ import annotations
