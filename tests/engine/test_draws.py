@@ -6,6 +6,7 @@ from numba import njit
 
 import planetoid as pl
 from planetoid.engine import Contexts, ContextSampler, SkipGram, draws, generator
+from planetoid.engine.arrays import NodeLabels
 from planetoid.engine.skipgram import new_tables
 
 SEED = 5
@@ -160,3 +161,13 @@ def test_pairs_of_a_walk_are_counted_and_numbered(length, d, self_pairs):
     expected = pairs_of_path(range(length), d, self_pairs)
     assert pair_count(length, d, self_pairs) == len(expected)
     assert [pair_number(number, length, d, self_pairs) for number in range(len(expected))] == expected
+
+
+@pytest.mark.parametrize(
+    ("classes", "share"), [([[0, 2], [1, 2]], True), ([[1, 2], [0, 2]], True), ([[0, 3], [1, 2]], False)]
+)
+def test_nodes_share_a_label_if_any_class_is_the_same(classes, share):
+    start = np.array([0, 2, 4])
+    labels = NodeLabels(start, np.concatenate(classes).astype(np.int64))
+    compare = njit(lambda one, other, known: draws.share_a_label(one, other, known))
+    assert compare(0, 1, labels) == share

@@ -8,7 +8,7 @@ from scipy.special import log_softmax, softmax
 from tests.models.conftest import planetoid
 
 import planetoid as pl
-from planetoid.models.class_bias import chosen_bias, with_bias
+from planetoid.models.class_bias import PENALTY, chosen_bias, with_bias
 
 BIAS = np.array([1.0, 0.0, -0.5])
 
@@ -32,6 +32,13 @@ def test_few_labels_move_it_little_and_very_few_not_at_all():
     sizes = [float(np.abs(chosen_bias(probabilities[:n], codes[:n])).max()) for n in (9, 30, 20_000)]
     assert sizes[0] == 0.0
     assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_at_the_solution_the_penalty_balances_the_labels():
+    """Of two classes without any evidence, 90 labels of 100 are of the first."""
+    bias = chosen_bias(np.full((100, 2), 0.5), np.arange(100) // 90).astype(np.float64)
+    assert 100 * (softmax(bias)[0] - 0.9) + PENALTY * bias[0] == pytest.approx(0, abs=0.01)
+    assert bias[1] == pytest.approx(-bias[0], abs=1e-4)
 
 
 def test_labels_that_were_chosen_by_class_say_nothing():
