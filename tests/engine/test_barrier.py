@@ -1,9 +1,15 @@
 """Threads that proceed in step."""
 
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from numba import njit
 
+from planetoid.engine import barrier as engine_barrier
 from planetoid.engine.barrier import barrier, run_in_step
 
 
@@ -33,3 +39,41 @@ def test_an_error_in_a_thread_is_raised():
 
     with pytest.raises(RuntimeError, match="out of step"):
         run_in_step(task, 2)
+
+
+def test_calls_at_once_from_several_threads_all_end():
+    def call(number):
+        seen = np.zeros((3, 50), np.int64)
+        run_in_step(count_in_step, 3, 50, np.zeros(3, np.int64), seen)
+        return seen[0, -1]
+
+    with ThreadPoolExecutor(8) as callers:
+        assert list(callers.map(call, range(40), timeout=60)) == [150] * 40
+
+
+def test_the_threads_of_a_call_start_before_those_of_another(monkeypatch):
+    # Of two calls that wait for half of their threads each, none would end.
+    class Slow(ThreadPoolExecutor):
+        def submit(self, task, thread, n_threads, arrivals, number):
+            started.append(number)
+            time.sleep(0.001)
+            return super().submit(task, thread, n_threads, arrivals, number)
+
+    started: list[int] = []
+    with Slow(2) as pool, ThreadPoolExecutor(8) as callers:
+        monkeypatch.setitem(engine_barrier._pools, 2, pool)
+        list(callers.map(lambda number: run_in_step(lambda *arguments: None, 3, number), range(20)))
+    assert started == [number for number in started[::2] for _ in range(2)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    run_in_step(count_in_step, 2, 1, np.zeros(2, np.int64), np.zeros((2, 1), np.int64))
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # ends a child that waits for the threads of its parent
+        seen = np.zeros((2, 5), np.int64)
+        run_in_step(count_in_step, 2, 5, np.zeros(2, np.int64), seen)
+        os._exit(0 if seen[1, -1] == 10 else 1)
+    assert os.waitpid(child, 0)[1] == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 from llvmlite import ir
@@ -25,6 +26,8 @@ __all__ = ["arrive_once", "barrier", "run_in_step", "wait_a_while"]
 SPINS_BEFORE_YIELD = 2000
 WORDS_IN_A_LINE = 8  # of the cache; the counter has a line to itself
 INT64 = ir.IntType(64)
+_pools: dict[int, ThreadPoolExecutor] = {}  # by their number of threads; they wait for the next call, as steps are short
+_submitting = Lock()
 _sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None
 
 
@@ -34,11 +37,23 @@ def run_in_step(task: Callable[..., None], n_threads: int, *arguments: object) -
     if n_threads == 1:
         task(0, 1, arrivals, *arguments)
         return
-    with ThreadPoolExecutor(n_threads - 1) as pool:
+    with _submitting:  # all threads of a call before those of another, or both may wait for threads that never start
+        pool = _pools.get(n_threads - 1) or _pools.setdefault(n_threads - 1, ThreadPoolExecutor(n_threads - 1))
         others = [pool.submit(task, thread, n_threads, arrivals, *arguments) for thread in range(1, n_threads)]
-        task(0, n_threads, arrivals, *arguments)
-        for other in others:
-            other.result()
+    task(0, n_threads, arrivals, *arguments)
+    for other in others:
+        other.result()
+
+
+def _forget_pools() -> None:
+    """Forget threads of the parent process, which a fork does not copy, and a lock that one of them may hold."""
+    global _submitting
+    _pools.clear()
+    _submitting = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools)
 
 
 def _pointer(context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: list[ir.Value]) -> ir.Value:
