@@ -213,8 +213,9 @@ def planetoid_score(model, X, row, contrast):
     own = np.exp(relu_scores(X, distilled) + X @ distilled.direct)
     own /= own.sum(axis=1, keepdims=True)
     mean = planetoid_weights(model, row, PREDICTION_RESTART, described) @ own
-    weight = model.propagation_weight_
-    return (1 - weight) * network + weight * np.log(mean) @ contrast
+    weight, second = model.propagation_weight_, model._second_view
+    score = (1 - weight) * network + weight * np.log(mean) @ contrast
+    return (1 - second.share) * score + second.share * second.log_probabilities[row] @ contrast
 
 
 def test_planetoid_by_its_definition_and_by_finite_differences(data):
@@ -238,6 +239,7 @@ def test_the_network_of_planetoid_by_finite_differences(data, monkeypatch):
     """Without the predictions of contexts the score is linear in them around a node."""
     model = fit("planetoid", data, student=False)
     monkeypatch.setattr(model, "_context_predictions", None)
+    monkeypatch.setattr(model, "_second_view", None)
     row, contrast = 42, np.array([0.0, -1.0, 1.0])
     X = model._inputs.scaled(data.X).toarray().astype(np.float64)
     contexts = planetoid_weights(model, row, model._network.contexts.restart, np.ones(len(X)))

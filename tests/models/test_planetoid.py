@@ -222,6 +222,8 @@ def test_predictions_are_pooled_with_those_of_contexts(citation):
     network = np.exp(teachers[-1]) / np.exp(teachers[-1]).sum(axis=1, keepdims=True)
     own = class_probabilities(model._context_predictions.layers, model._inputs.scaled(data.X))
     expected = pooled(model, model._network.contexts.adjacency, network, own)
+    if model._second_view is not None:
+        expected = model._second_view.pooled_with(expected)
     np.testing.assert_allclose(model.predict_proba(), expected, rtol=1e-3, atol=1e-6)
 
 

@@ -26,7 +26,7 @@ __all__ = ["arrive_once", "barrier", "run_in_step", "wait_a_while"]
 SPINS_BEFORE_YIELD = 2000
 WORDS_IN_A_LINE = 8  # of the cache; the counter has a line to itself
 INT64 = ir.IntType(64)
-_pools: dict[int, ThreadPoolExecutor] = {}  # by their number of threads; they wait for the next call, as steps are short
+_pools: dict[int, ThreadPoolExecutor] = {}  # by number of threads, which wait for the next call: steps are short
 _submitting = Lock()
 _sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from planetoid.models.context_network import ContextNetwork
     from planetoid.models.student import DistilledLayers, Student
 
-__all__ = ["PooledPredictions", "explain_new_row", "explain_node", "with_offset"]
+__all__ = ["PooledPredictions", "explain_new_row", "explain_node", "scaled_and_shifted"]
 
 SMALLEST = 1e-12
 BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
@@ -141,7 +141,10 @@ def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]
     return Answer(base + float(features.values.sum()), LOG_ODDS, [features], note if same[0] else "")
 
 
-def with_offset(answer: Answer, offset: float) -> Answer:
-    """Return the answer about a score to which a constant is added, which has no reason but itself."""
-    parts = [part if part.base is None else part._replace(base=part.base + offset) for part in answer.parts]
-    return answer._replace(score=answer.score + offset, parts=parts)
+def scaled_and_shifted(answer: Answer, factor: float, offset: float) -> Answer:
+    """Return the answer about a score that is multiplied, and to which a constant is added, which has no reason."""
+    parts = [
+        part._replace(values=factor * part.values, base=None if part.base is None else factor * part.base + offset)
+        for part in answer.parts
+    ]
+    return answer._replace(score=factor * answer.score + offset, parts=parts)

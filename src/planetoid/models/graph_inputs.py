@@ -39,14 +39,15 @@ def graph_features(
 ) -> sparse.csr_array:
     """Return an embedding of the graph in the place of features; ``adjacency`` is what :func:`connected` returned.
 
-    Nodes with the same neighbours have one embedding, if there are many.
+    Nodes with the same neighbours have one embedding, if there are many. A directed edge counts in both directions.
     """
     from planetoid.baselines.graph_embedding import GraphEmbedding
 
     method = GraphEmbedding(dimension=GRAPH_DIMENSION, random_state=seed, n_jobs=n_jobs, verbose=verbose)
-    twins = None if data.graph.directed else find_twins(adjacency)
+    twins = find_twins(adjacency)
     if twins is None:
-        known = data if data.graph.n_edges else replace(data, graph=Graph.from_scipy(adjacency))
+        as_given = data.graph.n_edges and not data.graph.directed
+        known = data if as_given else replace(data, graph=Graph.from_scipy(adjacency))
         return sparse.csr_array(scale_rows(method.embed(known), "l2"))
     # Walks between groups of nodes are those of the graph if the weight of two groups is that between all their nodes.
     size = sparse.diags_array(twins.size.astype(np.float32))

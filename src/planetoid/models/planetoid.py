@@ -25,13 +25,14 @@ from planetoid.models.attached import Attached, AttachingClassifier
 from planetoid.models.class_bias import chosen_bias, with_bias
 from planetoid.models.context_network import ContextNetwork
 from planetoid.models.context_predictions import ContextPredictions
-from planetoid.models.context_reasons import PooledPredictions, explain_new_row, explain_node, with_offset
+from planetoid.models.context_reasons import PooledPredictions, explain_new_row, explain_node, scaled_and_shifted
 from planetoid.models.evidence import Evidence, ask_views, most_labelled
 from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import USUAL_RESTART, NodeContexts
-from planetoid.models.opinions import geometric_mean
+from planetoid.models.opinions import geometric_mean, to_probabilities
+from planetoid.models.second_view import MOST_NODES, SecondView, embedding_opinion, second_share
 from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.views import VIEWS
@@ -174,6 +175,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     class_bias_: npt.NDArray[np.float32]
     _network: ContextNetwork
     _context_predictions: ContextPredictions | None
+    _second_view: SecondView | None
     _student: Student | None
 
     def __init__(
@@ -245,6 +247,9 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
                 probabilities, contexts, data, min(1.0, float(weight)), teacher.accuracy
             )
             self._context_predictions = predictions
+        self._second_view = self._look_again(data, X, adjacency, teacher, probabilities)
+        if self._second_view is not None:
+            probabilities = self._second_view.pooled_with(probabilities)
         self._student = None
         if self.student and X is not None:
             shared = self._context_predictions if self.view_ == "neighbourhood" else None
@@ -268,7 +273,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled, self._seed)
         self.reliability_ = dict(self._sets_model.together.weights)
         self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
-        self.history_, self._student, self._context_predictions = [], None, None
+        self.history_, self._student, self._context_predictions, self._second_view = [], None, None, None
         self.embedding_ = material.shown(blocks)
         return self._sets_model.together.probabilities(blocks)
 
@@ -287,23 +292,65 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,
         )  # fmt: skip
 
-    def _ask(self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array) -> Teacher:
-        """Ask what features, neighbourhoods and the graph say on their own."""
+    def _ask(
+        self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array, names: tuple[str, ...] | None = None
+    ) -> Teacher:
+        """Ask what features, neighbourhoods and the graph say on their own, or only some of them."""
         evidence = Evidence(X, adjacency if adjacency.nnz else None, resolve_n_jobs(self.n_jobs))
-        names: tuple[str, ...] = VIEWS if self.view == "auto" else (self.view,)
-        if self.view == "auto" and data.graph.n_edges == 0:  # a graph made from features says nothing beyond them
-            names = ("features", "neighbourhood")
+        if names is None:
+            names = VIEWS if self.view == "auto" else (self.view,)
+            if self.view == "auto" and data.graph.n_edges == 0:  # a graph made from features says nothing beyond them
+                names = ("features", "neighbourhood")
         if not set(names) & set(evidence.views()):
             self._refuse_view(X)
         some = self._some_labelled(data)
         teacher = ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
         return teacher._replace(share_of_labels=len(some) / len(data.labelled))
 
+    def _look_again(
+        self,
+        data: Dataset,
+        X: Rows | None,
+        adjacency: sparse.csr_array,
+        teacher: Teacher,
+        probabilities: Probabilities,
+    ) -> SecondView | None:
+        """Return what the other view of the graph says, if it is almost as reliable."""
+        share = second_share(teacher.verdicts, self.view_, len(data.labelled))
+        if share == 0 or X is None or data.n_nodes > MOST_NODES:
+            return None
+        n_threads = resolve_n_jobs(self.n_jobs)
+        if self.view_ == "neighbourhood":
+            x = graph_features(data, adjacency, seed=self._seed, n_jobs=self.n_jobs, verbose=self.verbose)
+            some = self._some_labelled(data)
+            opinion = embedding_opinion(
+                x, adjacency, some, data.y[some], data.n_classes, seed=self._seed, n_threads=n_threads
+            )
+        else:
+            teacher = self._ask(data, X, adjacency, ("neighbourhood",))
+            contexts = NodeContexts.of(adjacency, self.neighbourhood, teacher.view, n_threads)
+            network = self._train(data, sparse.csr_array(X), contexts, teacher, watched=False)
+            scores = network.log_probabilities(network.embedding())
+            scores += teacher.opinions(teacher.weight(len(data.labelled), fits=True))
+            opinion = to_probabilities(scores)
+        return SecondView.beside(probabilities, opinion, share)
+
     def _some_labelled(self, data: Dataset) -> npt.NDArray[np.int64]:
         return some_of_each_class(data.y, data.labelled, most_labelled(data.n_nodes, data.n_classes))
 
-    def _train(self, data: Dataset, x: sparse.csr_array, contexts: NodeContexts, teacher: Teacher) -> ContextNetwork:
-        """Train the network on labels, and on the agreement of two samples of the contexts of a node."""
+    def _train(
+        self,
+        data: Dataset,
+        x: sparse.csr_array,
+        contexts: NodeContexts,
+        teacher: Teacher,
+        *,
+        watched: bool = True,
+    ) -> ContextNetwork:
+        """Train a network on labels, and on the agreement of two samples of the contexts of a node.
+
+        A network that is not ``watched`` has no validation labels, callbacks or history.
+        """
         from planetoid.training.consistency_loss import ConsistencyLoss, feature_arrays, new_layers
         from planetoid.training.trainer import Schedule, Trainer
 
@@ -317,18 +364,21 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             teacher.examples(data.y, data.labelled),
             self.training,
             n_threads=resolve_n_jobs(self.n_jobs),
-            evaluate=None if data.validation is None else lambda: self._evaluate(data, trained(), teacher),
+            evaluate=(
+                (lambda: self._evaluate(data, trained(), teacher)) if watched and data.validation is not None else None
+            ),
         )
         trainer = Trainer(
             [loss],
             Schedule(self.training.steps, (1.0,), None, self.training.evaluate_every),
-            self.callbacks or (),
+            (self.callbacks or ()) if watched else (),
             name=type(self).__name__,
             verbose=self.verbose,
             fingerprint=lambda: fingerprint_of(self, self._seed, data, ignored=("student",)),
         )
         trainer.run()
-        self.history_ = trainer.history
+        if watched:
+            self.history_ = trainer.history
         return trained()
 
     def _width(self, n_classes: int) -> int:
@@ -443,7 +493,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     def _explain(self, question: Question) -> Answer:
         if question.multi_label:
             return self._explain_sets(question)
-        return with_offset(self._explain_scores(question), float(self.class_bias_ @ question.contrast))
+        return scaled_and_shifted(self._explain_scores(question), 1.0, float(self.class_bias_ @ question.contrast))
 
     def _explain_scores(self, question: Question) -> Answer:
         """Explain the prediction without the bias of the classes."""
@@ -456,11 +506,13 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             x = sparse.csr_array(self._inputs.scaled(question.data.X))
         opinions = getattr(self, "opinions_", None)
         answer = explain_node(question, question.row, network, self.embedding_, x, opinions)
-        if predictions is None:
-            return answer
-        shares = predictions.shares(network.contexts, question.row)
-        pooled = PooledPredictions(shares, predictions.own, predictions.layers, self.propagation_weight_)
-        return pooled.added_to(answer, question.contrast, x)
+        if predictions is not None:
+            shares = predictions.shares(network.contexts, question.row)
+            pooled = PooledPredictions(shares, predictions.own, predictions.layers, self.propagation_weight_)
+            answer = pooled.added_to(answer, question.contrast, x)
+        if self._second_view is not None:
+            answer = self._second_view.added_to(answer, question.row, question.contrast)
+        return answer
 
     def _explain_sets(self, question: Question) -> Answer:
         from planetoid.models.label_set_reasons import (
@@ -489,6 +541,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         tensors = self._sets_model.tensors() if self.multi_label_ else self._network.tensors()
         if self._context_predictions is not None:
             tensors |= self._context_predictions.tensors()
+        if self._second_view is not None:
+            tensors |= self._second_view.tensors()
         if hasattr(self, "n_features_in_"):
             tensors |= self._inputs.tensors()
         if self._student is not None:
@@ -497,7 +551,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         return tensors
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        self._context_predictions = self._student = None
+        self._context_predictions = self._student = self._second_view = None
         if "inputs.mean" in tensors:
             self._inputs = Inputs.of_tensors(tensors, self.row_normalize)
         if self.multi_label_:
@@ -510,6 +564,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         )
         if "own_predictions" in tensors:
             self._context_predictions = ContextPredictions.of_tensors(tensors)
+        if "second_view.share" in tensors:
+            self._second_view = SecondView.of_tensors(tensors)
         if "student.keys" in tensors:
             self._student = Student.of_tensors(tensors)
 
