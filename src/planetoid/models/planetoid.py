@@ -63,7 +63,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
 
     Before training, three simple classifiers are asked what features, neighbourhoods and the graph say on their own
     (:mod:`planetoid.models.evidence`). The most reliable one teaches the network in its first steps and decides what
-    the network sees: where the graph misleads, the node's own features alone.
+    the network sees: where the graph misleads, the node's own features alone. Where the features around a node and its
+    place in the graph are about as reliable, predictions from both are pooled (:mod:`planetoid.models.second_view`).
 
     Works with a graph, with features, or with both. Without edges, a graph of nearest neighbours is made from the
     features. Without features, or where they say nothing, they are replaced by an embedding of the graph
@@ -114,6 +115,8 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
         What the teacher and the other views add to the log-probabilities of the network.
     propagation_weight_ : float
         How far predictions are means over those of the contexts, each from its own row: from 0 to 1.
+    second_share_ : float
+        Share of the other view of the graph in the predictions of fitted nodes: from 0 to 1/2.
     class_bias_ : float32 array of shape (n_classes,)
         What validation labels add to the log-probability of each class; 0 without them.
     history_ : list of dict
@@ -172,6 +175,7 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
     reliability_: dict[str, float]
     restart_: float
     propagation_weight_: float
+    second_share_: float
     class_bias_: npt.NDArray[np.float32]
     _network: ContextNetwork
     _context_predictions: ContextPredictions | None
@@ -248,7 +252,9 @@ class Planetoid(EmbeddingMixin, AttachingClassifier):
             )
             self._context_predictions = predictions
         self._second_view = self._look_again(data, X, adjacency, teacher, probabilities)
+        self.second_share_ = 0.0
         if self._second_view is not None:
+            self.second_share_ = self._second_view.share
             probabilities = self._second_view.pooled_with(probabilities)
         self._student = None
         if self.student and X is not None:
