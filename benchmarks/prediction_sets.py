@@ -1,6 +1,7 @@
 """Coverage and size of prediction sets at 0.9 on random splits, beside plain split-conformal sets.
 
     python benchmarks/prediction_sets.py [--splits 100] [--data cora,citeseer,pubmed,nell] [--methods ssgc] [--resume]
+                                          [--jobs 1]
 
 Labels and test nodes are drawn at random from all nodes with a label, so that they are exchangeable: as many labels as
 in the public split, 1,000 test nodes, no validation labels; classes without a label are not counted. NELL has 1,902
@@ -16,6 +17,8 @@ import argparse
 import json
 import os
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -47,8 +50,15 @@ def split_conformal(held_out: Matrix, new: Matrix) -> npt.NDArray[np.bool_]:
     return new <= (np.inf if level > 1 else np.quantile(held_out, level, method="higher"))
 
 
-def one_split(data: pl.Dataset, method: str, n_labels: int, seed: int) -> dict[str, float]:
-    rng = np.random.default_rng(seed)
+@lru_cache(maxsize=1)
+def loaded(name: str) -> pl.Dataset:
+    return pl.datasets.load("nell-0.1" if name == "nell" else name, root=ROOT)
+
+
+def one_split(task: tuple[str, str, int]) -> dict[str, float]:
+    name, method, seed = task
+    warnings.simplefilter("ignore")
+    data, n_labels, rng = loaded(name), LABELS[name], np.random.default_rng(seed)
     order = rng.permutation(np.flatnonzero(data.y >= 0))
     train, held_out, test = np.split(order[: 2 * n_labels + 1000], [n_labels, 2 * n_labels])
     model = pl.METHODS[method]()
@@ -82,21 +92,26 @@ def main() -> None:
     parser.add_argument("--data", default="cora,citeseer,pubmed,nell")
     parser.add_argument("--methods", default="ssgc")
     parser.add_argument("--resume", action="store_true", help="keep the splits that are in the results already")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for name in options.data.split(","):
+            for method in options.methods.split(","):
+                measure(name, method, options, pool)
+
+
+def measure(name: str, method: str, options: argparse.Namespace, pool: ProcessPoolExecutor) -> None:
+    """Measure one method on one data set, and write the means of the splits so far after each of them."""
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    for name in options.data.split(","):
-        data = pl.datasets.load("nell-0.1" if name == "nell" else name, root=ROOT)
-        for method in options.methods.split(","):
-            of_method = results.setdefault(method, {})
-            before = of_method.get(name, {}) if options.resume else {}
-            entry, done = {key: value for key, value in before.items() if key != "splits"}, before.get("splits", 0)
-            for seed in range(done, options.splits):
-                found = one_split(data, method, LABELS[name], seed)
-                entry = {key: (seed * entry.get(key, 0.0) + value) / (seed + 1) for key, value in found.items()}
-                of_method[name] = {"splits": seed + 1, **entry}
-                RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-            print(name, method, {key: round(value, 3) for key, value in entry.items()}, flush=True)
+    of_method = results.setdefault(method, {})
+    before = of_method.get(name, {}) if options.resume else {}
+    entry, done = {key: value for key, value in before.items() if key != "splits"}, before.get("splits", 0)
+    seeds = range(done, options.splits)
+    for seed, found in zip(seeds, pool.map(one_split, [(name, method, seed) for seed in seeds]), strict=True):
+        entry = {key: (seed * entry.get(key, 0.0) + value) / (seed + 1) for key, value in found.items()}
+        of_method[name] = {"splits": seed + 1, **entry}
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    print(name, method, {key: round(value, 3) for key, value in entry.items()}, flush=True)
 
 
 if __name__ == "__main__":
