@@ -59,7 +59,8 @@ OF_TRANSFORMERS = (
 
 @pytest.fixture(autouse=True)
 def short_distillation(monkeypatch):
-    monkeypatch.setattr(student, "PLAN", replace(student.PLAN, steps=STEPS_OF_STUDENT))
+    for plan in ("PLAN", "MANY_ROWS"):
+        monkeypatch.setattr(student, plan, replace(getattr(student, plan), steps=STEPS_OF_STUDENT))
 
 
 def on_rows(name: str):

@@ -34,11 +34,13 @@ PLAN = Consistency(
     steps=300, n_labelled=100, n_unlabelled=200, weight=10.0, warmup=0, temperature=0.5, confidence=0.0, alignment=0.0,
     teaching=10**9, learning_rate=0.01, dropout=0.5, feature_dropout=0.5,
 )  # fmt: skip
+# With many rows for each feature there is more to learn and less to overfit: more and smaller steps, less dropout.
+MANY_ROWS = replace(PLAN, steps=1000, n_labelled=50, n_unlabelled=100, feature_dropout=0.3)
+ENOUGH_FEATURES = 2.0  # with fewer features than rows / this, training is between the two plans
 SMALLEST = np.float32(1e-30)
 WEIGHT_DECAY, MANY_CLASSES = 1e-3, 0.05  # the weight decay, and what it is at most, times classes^2
 UNITS, MOST_UNITS = 64, 256  # of the hidden layer: two for each class, between these
-RIDGE_SHARE = 0.5  # of the ridge regression in the geometric mean with the network, at most
-RIDGE_FEATURES = 2.0  # with fewer features than rows / this, the regression counts less, as there is less to overfit
+RIDGE_SHARE = 0.5  # of the ridge regression in the geometric mean with the network, at most: if features are enough
 RIDGE_PENALTY, RIDGE_STEPS = 2.0, 20  # of its squared weights, where rows have length 1; of conjugate gradients
 LEAST_PROBABILITY = 1e-4  # whose logarithm the regression still learns
 
@@ -100,18 +102,39 @@ def distil(
         np.ones(n_classes, np.float32),
     )
     layers = new_layers(rows.shape[1], max(UNITS, min(MOST_UNITS, 2 * n_classes)), n_classes, seed)
+    wide = min(1.0, ENOUGH_FEATURES * rows.shape[1] / max(1, len(unlabelled)))
     if len(examples.labelled) and len(unlabelled):
-        plan = replace(PLAN, weight_decay=min(WEIGHT_DECAY, MANY_CLASSES / n_classes**2))
+        plan = _plan(wide, n_classes)
         loss = ConsistencyLoss(layers, feature_arrays(rows), walks, examples, plan, n_threads=n_threads)
-        with progress("student", PLAN.steps, verbose) as advance:
-            for step in range(PLAN.steps):
+        with progress("student", plan.steps, verbose) as advance:
+            for step in range(plan.steps):
                 loss.step(step)
                 advance(1)
         layers = loss.whole_layers()
     regressed, intercept = _ridge(rows, probabilities)
-    share = np.float32(RIDGE_SHARE * min(1.0, RIDGE_FEATURES * rows.shape[1] / max(1, len(unlabelled))))
+    share = np.float32(RIDGE_SHARE * wide)
     return DistilledLayers(
         layers.W1, layers.b1, (1 - share) * layers.W2, (1 - share) * layers.b2 + share * intercept, share * regressed
+    )
+
+
+def _plan(wide: float, n_classes: int) -> Consistency:
+    """Return how to train with enough features for the rows (1), with very few (0), or in between.
+
+    >>> [(plan.steps, plan.n_unlabelled, plan.feature_dropout) for plan in (_plan(1.0, 3), _plan(0.5, 3))]
+    [(300, 200, 0.5), (650, 150, 0.4)]
+    """
+
+    def between(name: str) -> float:
+        return wide * getattr(PLAN, name) + (1 - wide) * getattr(MANY_ROWS, name)
+
+    return replace(
+        PLAN,
+        steps=round(between("steps")),
+        n_labelled=round(between("n_labelled")),
+        n_unlabelled=round(between("n_unlabelled")),
+        feature_dropout=between("feature_dropout"),
+        weight_decay=min(WEIGHT_DECAY, MANY_CLASSES / n_classes**2),
     )
 
 
