@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import planetoid as pl
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions
-from planetoid.models.second_view import SecondView, second_share
+from planetoid.models.second_view import SecondView, embedding_opinion, second_share
 from planetoid.models.teacher import Verdict
 
 TABLE = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]], np.float32)
@@ -49,6 +50,18 @@ def test_log_odds_are_weighted_means_and_so_are_reasons():
     assert answer.parts[0].base + answer.parts[0].values.sum() == pytest.approx(after, abs=1e-6)
     assert answer.parts[1].base is None
     np.testing.assert_allclose(answer.parts[1].values, [1.5])
+
+
+def test_an_embedding_is_averaged_around_each_node():
+    """Two cliques: a node whose own embedding is that of the other clique has the label of its neighbours."""
+    adjacency = sparse.csr_array(np.kron(np.eye(2), 1 - np.eye(8)).astype(np.float32))
+    embedding = np.repeat(np.eye(2, dtype=np.float32), 8, axis=0)
+    embedding[7] = [0, 1]
+    labelled = np.array([0, 1, 8, 9])
+    opinion = embedding_opinion(
+        sparse.csr_array(embedding), adjacency, labelled, np.array([0, 0, 1, 1]), 2, seed=0, n_threads=1
+    )
+    np.testing.assert_array_equal(opinion.argmax(axis=1), np.repeat([0, 1], 8))
 
 
 @pytest.fixture(scope="module")

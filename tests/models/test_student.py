@@ -72,3 +72,15 @@ def test_rows_without_any_feature_teach_nothing():
     found = distil(np.zeros((6, 3), np.float32), opinion, np.arange(2), np.arange(2), seed=0)
     assert all(np.isfinite(part).all() for part in found)
     assert not found.direct.any()
+
+
+@pytest.mark.parametrize(("n_rows", "steps"), [(20, module.PLAN.steps), (160, None), (100_000, module.MANY_ROWS.steps)])
+def test_training_is_longer_where_rows_are_many_for_the_features(n_rows, steps):
+    wide = min(1.0, module.ENOUGH_FEATURES * 20 / n_rows)
+    plan = module._plan(wide, 3)
+    if steps is None:
+        assert module.PLAN.steps < plan.steps < module.MANY_ROWS.steps
+        assert module.PLAN.n_unlabelled > plan.n_unlabelled > module.MANY_ROWS.n_unlabelled
+        assert module.PLAN.feature_dropout > plan.feature_dropout > module.MANY_ROWS.feature_dropout
+    else:
+        assert plan.steps == pytest.approx(steps, abs=1)
