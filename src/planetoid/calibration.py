@@ -103,7 +103,13 @@ class Sample(NamedTuple):
 
     @classmethod
     def of_reference(
-        cls, probabilities: Probabilities, reference: Probabilities, n_labels: int, *, as_accurate: bool = False
+        cls,
+        probabilities: Probabilities,
+        reference: Probabilities,
+        n_labels: int,
+        *,
+        rows: npt.NDArray[np.int64] | None = None,
+        as_accurate: bool = False,
     ) -> Sample:
         """Return the sample of nodes about which another, calibrated method says how likely each class is.
 
@@ -113,11 +119,14 @@ class Sample(NamedTuple):
             What the model and the other method say.
         n_labels : int
             Number of labels that the other method was calibrated by.
+        rows : array, optional
+            The nodes to choose from; by default all.
         as_accurate : bool
             Whether the model is right as often as the other method, also where they differ. By default the other
             method decides, which is appropriate if it knows at least as much.
         """
-        some = np.unique(np.linspace(0, len(probabilities) - 1, MOST_NODES).astype(np.int64))[: len(probabilities)]
+        rows = np.arange(len(probabilities)) if rows is None else rows
+        some = rows[np.unique(np.linspace(0, len(rows) - 1, MOST_NODES).astype(np.int64))[: len(rows)]]
         scores, targets = log_probabilities(probabilities[some]), np.asarray(reference[some], dtype=np.float64)
         differ = float((scores.argmax(axis=1) != targets.argmax(axis=1)).mean()) if len(some) else 0.0
         if as_accurate:

@@ -40,6 +40,7 @@ SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
 MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
 MANY_NODES = 30_000  # from which on it is worth to find those with the same neighbours
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
+FEW_COLUMNS = 16  # up to which scipy's product is as fast as the compiled one, on one thread
 GROUPS = 4  # of the labels of each class, of which one is hidden at a time
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
 # That two methods agree makes either more likely to be right, which the simple one does not know. Two that see the
@@ -75,9 +76,10 @@ def reference_sample(
     assert reference.probabilities is not None
     rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
     sample = Sample.of_reference(
-        probabilities[rows],
-        reference.probabilities[rows],
+        probabilities,
+        reference.probabilities,
         reference.n_labels,
+        rows=rows,
         as_accurate=as_accurate and by_labels,
     )
     if not by_labels:
@@ -219,7 +221,8 @@ def _by_labels(data: Dataset) -> Reference:
     calibration = calibrate(
         sample._replace(usual_uniform=graph_uniform(data.n_classes)), usual_temperature=USUAL_TEMPERATURE
     )
-    everywhere[known] = calibration.apply(everywhere[known])
+    rows_known = slice(None) if known.all() else known
+    everywhere[rows_known] = calibration.apply(everywhere[rows_known])
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
     return Reference(everywhere, shares, targets, calibration.n_labels)
@@ -237,7 +240,8 @@ def label_step(data: Dataset) -> GraphMatrix:
 
 def _sum_over_steps(step: sparse.csr_array, labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     total = np.zeros(labels.shape, np.float32)
-    add_powers(step, labels, LABEL_STEPS, total, n_threads=one_thread_if_loaded())
+    n_threads = one_thread_if_loaded() if labels.shape[1] > FEW_COLUMNS else None
+    add_powers(step, labels, LABEL_STEPS, total, n_threads=n_threads)
     return total
 
 

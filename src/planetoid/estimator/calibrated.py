@@ -34,7 +34,7 @@ class CalibrationMixin(MethodBase):
         """Return what :meth:`_calibration_sample` returns, for several labels per node."""
         return None
 
-    def _distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:
+    def _distributions(self, scores: Probabilities, data: Dataset) -> Probabilities:
         """Make every row a calibrated distribution: the class prior where nothing is known."""
         if not np.isfinite(scores).any():
             raise PlanetoidError(
@@ -42,14 +42,14 @@ class CalibrationMixin(MethodBase):
                 hint="lower the learning rate, or scale the features",
             )
         if data.multi_label:
-            return self._set_distributions(scores, data, started)
+            return self._set_distributions(scores, data)
         with np.errstate(invalid="ignore"):
             total = scores.sum(axis=1, keepdims=True)
             known = np.isfinite(total[:, 0]) & (total[:, 0] > 0)
             scores = scores / total
         # Without features, the scores of nodes that no label reaches are a guess, however confident they are.
         guessed = known & ~data.reached if data.X is None else np.zeros_like(known)
-        self.calibration_ = self._calibration(scores, known & ~guessed, data, started)
+        self.calibration_ = self._calibration(scores, known & ~guessed, data)
         rows, codes = data.labelled, data.y[data.labelled]
         own = rows[~known[rows]]  # the node's own label is all that is known
         uncertain = known.copy()
@@ -87,11 +87,11 @@ class CalibrationMixin(MethodBase):
             )
         )
 
-    def _set_distributions(self, scores: Probabilities, data: Dataset, started: float) -> Probabilities:
+    def _set_distributions(self, scores: Probabilities, data: Dataset) -> Probabilities:
         """Calibrate independent class probabilities; the class prior where nothing is known."""
         total = scores.sum(axis=1)
         known = np.isfinite(total) & (total > 0)
-        self.calibration_ = self._set_calibration(scores, known, data, started)
+        self.calibration_ = self._set_calibration(scores, known, data)
         found = to_distributions(scores, known, data, self.calibration_)
         unknown = int((~known & (data.y < 0)).sum())
         if unknown:
@@ -102,7 +102,7 @@ class CalibrationMixin(MethodBase):
         return found
 
     def _set_calibration(
-        self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float
+        self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset
     ) -> Calibration:
         """Choose how independent probabilities are calibrated: by validation labels, or by the sample of the method."""
         self.__dict__.pop("set_thresholds_", None)
@@ -116,11 +116,9 @@ class CalibrationMixin(MethodBase):
         if len(rows) < MIN_LABELS:
             sample = self._set_sample(data, np.where(known[:, None], probabilities, 0.0))
         found = Calibration() if sample is None else calibrate_sets(sample)
-        return _with_cost(found, started, fitted)
+        return _with_cost(found, fitted)
 
-    def _calibration(
-        self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset, started: float
-    ) -> Calibration:
+    def _calibration(self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset) -> Calibration:
         """Choose how probabilities are calibrated: by validation labels, or by the sample of the method."""
         self.__dict__.pop("set_thresholds_", None)
         self._sample = None
@@ -133,13 +131,12 @@ class CalibrationMixin(MethodBase):
         if len(rows) < MIN_LABELS:
             sample = self._calibration_sample(data, np.where(known[:, None], probabilities, 0.0))
         self._sample = sample
-        found = _with_cost(Calibration() if sample is None else calibrate(sample), started, fitted)
+        found = _with_cost(Calibration() if sample is None else calibrate(sample), fitted)
         if sample is not None and found.source != "none":
             self.set_thresholds_ = thresholds(sample, found)
         return found
 
 
-def _with_cost(found: Calibration, started: float, fitted: float) -> Calibration:
-    """Return a calibration that ends now, with its time and its share of the whole fit."""
-    ended = perf_counter()
-    return replace(found, seconds=ended - fitted, share=(ended - fitted) / max(ended - started, 1e-9))
+def _with_cost(found: Calibration, fitted: float) -> Calibration:
+    """Return a calibration that ends now, with its time since the model was fitted."""
+    return replace(found, seconds=perf_counter() - fitted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -135,8 +136,10 @@ class GraphClassifier(SavingMixin, ExplanationMixin, PredictionMixin, Calibratio
         started = perf_counter()
         with explain_failures(name), one_blas_thread():
             scores = np.asarray(self._fit(data))
-            self.label_distributions_ = self._distributions(scores, data, started)
-        LOGGER.info("fitted %s in %.1f s", name, perf_counter() - started)
+            self.label_distributions_ = self._distributions(scores, data)
+        seconds = perf_counter() - started
+        self.calibration_ = replace(self.calibration_, share=self.calibration_.seconds / max(seconds, 1e-9))
+        LOGGER.info("fitted %s in %.1f s", name, seconds)
 
     def _fit(self, data: Dataset) -> Probabilities:
         """Fit, and return class probabilities of all nodes.

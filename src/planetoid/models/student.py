@@ -126,7 +126,7 @@ def _plan(wide: float, n_classes: int) -> Consistency:
     """
 
     def between(name: str) -> float:
-        return wide * getattr(PLAN, name) + (1 - wide) * getattr(MANY_ROWS, name)
+        return float(wide * getattr(PLAN, name) + (1 - wide) * getattr(MANY_ROWS, name))
 
     return replace(
         PLAN,
