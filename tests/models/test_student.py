@@ -1,5 +1,7 @@
 """Student: the network on features by hand, and the rows that it knows."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -74,13 +76,22 @@ def test_rows_without_any_feature_teach_nothing():
     assert not found.direct.any()
 
 
-@pytest.mark.parametrize(("n_rows", "steps"), [(20, module.PLAN.steps), (160, None), (100_000, module.MANY_ROWS.steps)])
-def test_training_is_longer_where_rows_are_many_for_the_features(n_rows, steps):
-    wide = min(1.0, module.ENOUGH_FEATURES * 20 / n_rows)
-    plan = module._plan(wide, 3)
-    if steps is None:
-        assert module.PLAN.steps < plan.steps < module.MANY_ROWS.steps
-        assert module.PLAN.n_unlabelled > plan.n_unlabelled > module.MANY_ROWS.n_unlabelled
-        assert module.PLAN.feature_dropout > plan.feature_dropout > module.MANY_ROWS.feature_dropout
-    else:
-        assert plan.steps == pytest.approx(steps, abs=1)
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "expected"),
+    [(50, 10, 300 + 700 * 0.6 * 50 / 200), (400, 10, 300 + 700 * 0.95), (400, 300, 300)],
+)
+def test_training_is_longer_where_rows_are_many_and_features_few(n_rows, n_features, expected, monkeypatch):
+    seen = []
+    monkeypatch.setattr(module, "MANY", 200)
+    monkeypatch.setattr(module, "progress", lambda name, steps, verbose: seen.append(steps) or nullcontext(id))
+    random = np.random.default_rng(0)
+    rows = sparse.csr_array(random.random((n_rows, n_features)).astype(np.float32))
+    distil(rows, random.dirichlet(np.ones(3), n_rows), np.arange(6), np.arange(6) % 3, seed=0)
+    assert seen == [pytest.approx(expected, abs=1)]
+
+
+def test_more_steps_are_smaller_and_drop_fewer_features():
+    plan = module._plan(0.5, 3)
+    assert module.PLAN.steps < plan.steps < module.MANY_ROWS.steps
+    assert module.PLAN.n_unlabelled > plan.n_unlabelled > module.MANY_ROWS.n_unlabelled
+    assert module.PLAN.feature_dropout > plan.feature_dropout > module.MANY_ROWS.feature_dropout

@@ -34,9 +34,10 @@ PLAN = Consistency(
     steps=300, n_labelled=100, n_unlabelled=200, weight=10.0, warmup=0, temperature=0.5, confidence=0.0, alignment=0.0,
     teaching=10**9, learning_rate=0.01, dropout=0.5, feature_dropout=0.5,
 )  # fmt: skip
-# With many rows for each feature there is more to learn and less to overfit: more and smaller steps, less dropout.
+# With many rows for few features there is more to learn and less to overfit: more and smaller steps, less dropout.
 MANY_ROWS = replace(PLAN, steps=1000, n_labelled=50, n_unlabelled=100, feature_dropout=0.3)
-ENOUGH_FEATURES = 2.0  # with fewer features than rows / this, training is between the two plans
+MANY = 10_000  # rows; with fewer, training is between the two plans
+ENOUGH_FEATURES = 2.0  # with at least rows / this, features are not few
 SMALLEST = np.float32(1e-30)
 WEIGHT_DECAY, MANY_CLASSES = 1e-3, 0.05  # the weight decay, and what it is at most, times classes^2
 UNITS, MOST_UNITS = 64, 256  # of the hidden layer: two for each class, between these
@@ -104,7 +105,7 @@ def distil(
     layers = new_layers(rows.shape[1], max(UNITS, min(MOST_UNITS, 2 * n_classes)), n_classes, seed)
     wide = min(1.0, ENOUGH_FEATURES * rows.shape[1] / max(1, len(unlabelled)))
     if len(examples.labelled) and len(unlabelled):
-        plan = _plan(wide, n_classes)
+        plan = _plan((1 - wide) * min(1.0, len(unlabelled) / MANY), n_classes)
         loss = ConsistencyLoss(layers, feature_arrays(rows), walks, examples, plan, n_threads=n_threads)
         with progress("student", plan.steps, verbose) as advance:
             for step in range(plan.steps):
@@ -118,15 +119,15 @@ def distil(
     )
 
 
-def _plan(wide: float, n_classes: int) -> Consistency:
-    """Return how to train with enough features for the rows (1), with very few (0), or in between.
+def _plan(many: float, n_classes: int) -> Consistency:
+    """Return how to train with many rows for few features (1), with few rows or enough features (0), or in between.
 
-    >>> [(plan.steps, plan.n_unlabelled, plan.feature_dropout) for plan in (_plan(1.0, 3), _plan(0.5, 3))]
+    >>> [(plan.steps, plan.n_unlabelled, plan.feature_dropout) for plan in (_plan(0.0, 3), _plan(0.5, 3))]
     [(300, 200, 0.5), (650, 150, 0.4)]
     """
 
     def between(name: str) -> float:
-        return float(wide * getattr(PLAN, name) + (1 - wide) * getattr(MANY_ROWS, name))
+        return float((1 - many) * getattr(PLAN, name) + many * getattr(MANY_ROWS, name))
 
     return replace(
         PLAN,
