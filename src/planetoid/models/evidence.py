@@ -32,7 +32,7 @@ from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, kappa, sh
 from planetoid.models.teacher import Teacher, Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, View
 
-__all__ = ["Evidence", "ask_views", "most_labelled"]
+__all__ = ["CHANCE", "Evidence", "ask_views", "most_labelled"]
 
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
 MOST_LABELLED, FEWEST_PER_CLASS = 1_000, 5  # labelled nodes that a view learns from

@@ -20,6 +20,7 @@ from planetoid.explanation.contributions import Answer
 from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.models.context_reasons import scaled_and_shifted
+from planetoid.models.evidence import CHANCE
 from planetoid.models.opinions import Codes, geometric_mean, sharpened
 from planetoid.models.teacher import Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, FeatureView
@@ -30,7 +31,6 @@ OTHER = {"neighbourhood": "graph", "graph": "neighbourhood"}
 LARGEST_SHARE, POWER = 0.5, 8  # of the ratio of the reliabilities
 LABELS = 50  # that a second network needs: with so many, its share is half of that
 LEAST_SHARE = 0.05  # below which it is not worth the time
-CHANCE = 0.05  # reliability that chance alone may give
 MOST_NODES = 100_000  # of a graph that is embedded for an opinion alone
 SMALLEST = np.float32(1e-6)
 
