@@ -172,3 +172,28 @@ def test_ctrl_c_ends_cleanly(tmp_path, jobs):
     assert output == ""
     assert messages.splitlines() == ["interrupted"]
     assert list((tmp_path / "demo").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+@pytest.mark.parametrize(("sent", "code", "message"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_a_signal_that_arrives_while_an_object_is_deleted_is_not_lost(sent, code, message):
+    """Python ignores exceptions in ``__del__``, also those of signal handlers."""
+    script = f"""
+import os, signal, sys, time
+from planetoid.cli import main
+
+class Deleted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{sent})
+        time.sleep(0.1)
+
+def busy() -> None:
+    Deleted()
+    time.sleep(60)
+
+main.app.command("busy")(busy)
+sys.argv = ["planetoid", "busy"]
+main.run()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50)
+    assert (ended.returncode, ended.stderr.splitlines()) == (code, [message])

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -54,16 +55,48 @@ def test_calls_at_once_from_several_threads_all_end():
 def test_the_threads_of_a_call_start_before_those_of_another(monkeypatch):
     # Of two calls that wait for half of their threads each, none would end.
     class Slow(ThreadPoolExecutor):
-        def submit(self, task, thread, n_threads, arrivals, number):
-            started.append(number)
+        def submit(self, run, thread):
+            started.append(get_ident())  # of the thread that calls run_in_step
             time.sleep(0.001)
-            return super().submit(task, thread, n_threads, arrivals, number)
+            return super().submit(run, thread)
 
     started: list[int] = []
     with Slow(2) as pool, ThreadPoolExecutor(8) as callers:
         monkeypatch.setitem(engine_barrier._pools, 2, pool)
-        list(callers.map(lambda number: run_in_step(lambda *arguments: None, 3, number), range(20)))
-    assert started == [number for number in started[::2] for _ in range(2)]
+        list(callers.map(lambda _: run_in_step(lambda *arguments: None, 3), range(20)))
+    assert started == [caller for caller in started[::2] for _ in range(2)]
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_no_thread_waits_for_one_that_failed(failing):
+    def task(thread, n_threads, arrivals):
+        if thread == failing:
+            raise RuntimeError("out of step")
+        count_in_step(thread, n_threads, arrivals, 3, np.zeros(n_threads, np.int64), seen)
+        ended.append(thread)
+
+    ended: list[int] = []
+    seen = np.zeros((3, 3), np.int64)
+    with ThreadPoolExecutor(1) as caller, pytest.raises(RuntimeError, match="out of step"):
+        caller.submit(run_in_step, task, 3).result(timeout=60)
+    assert sorted(ended) == sorted({0, 1, 2} - {failing})  # all have come to their end before the error is raised
+
+
+def test_no_thread_waits_for_one_that_a_signal_kept_from_starting(monkeypatch):
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, run, thread):
+            submitted.append(super().submit(run, thread))
+            if thread == 2:
+                raise KeyboardInterrupt
+            return submitted[-1]
+
+    submitted = []
+    with Interrupted(2) as pool:
+        monkeypatch.setitem(engine_barrier._pools, 2, pool)
+        with pytest.raises(KeyboardInterrupt):
+            run_in_step(count_in_step, 3, 3, np.zeros(3, np.int64), np.zeros((3, 3), np.int64))
+        for other in submitted:
+            other.result(timeout=60)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import signal
 import sys
+import threading
 import traceback
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "run"]
 
 USER_ERROR, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; 1 is for unexpected errors
+SECONDS_TO_LEAVE_A_HOOK = 0.01
 HELP = {"-h", "--help"}
 
 
@@ -153,6 +157,19 @@ def _terminate(*_: object) -> NoReturn:
     raise Terminated
 
 
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Send a signal again that arrived in a ``__del__``, where Python ignores the exception of its handler."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    number = signal.SIGTERM if isinstance(unraisable.exc_value, Terminated) else signal.SIGINT
+    if hasattr(signal, "pthread_kill"):  # also ends a system call
+        send = partial(signal.pthread_kill, threading.main_thread().ident, number)
+    else:
+        send = partial(_thread.interrupt_main, number)
+    threading.Timer(SECONDS_TO_LEAVE_A_HOOK, send).start()
+
+
 def run() -> None:
     """Entry point of the command; ``--debug`` and ``--no-sync`` are accepted anywhere."""
     if not prepare_streams():
@@ -163,6 +180,7 @@ def run() -> None:
         if option in arguments:
             arguments = [option, *(argument for argument in arguments if argument != option)]
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _interrupt_again
     if {"explain", "fit", "report"} & set(arguments) and not HELP & set(arguments):
         defer_module("scipy.stats")  # imported by scikit-learn, which takes a second, and used by few methods
     app(arguments, prog_name="planetoid")

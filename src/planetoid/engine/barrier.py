@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
 
 import numpy as np
@@ -24,6 +24,7 @@ from planetoid.engine.compiling import entry, exact
 __all__ = ["arrive_once", "barrier", "run_in_step", "wait_a_while"]
 
 SPINS_BEFORE_YIELD = 2000
+ABANDONED = -(1 << 62)  # a counter below zero: nobody waits any more
 WORDS_IN_A_LINE = 8  # of the cache; the counter has a line to itself
 INT64 = ir.IntType(64)
 _pools: dict[int, ThreadPoolExecutor] = {}  # by number of threads, which wait for the next call: steps are short
@@ -32,17 +33,37 @@ _sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name =
 
 
 def run_in_step(task: Callable[..., None], n_threads: int, *arguments: object) -> None:
-    """Call ``task(thread, n_threads, arrivals, *arguments)`` in that many threads at once."""
+    """Call ``task(thread, n_threads, arrivals, *arguments)`` in that many threads at once.
+
+    After an exception in one of them, or a signal that ends the call, the others wait for nobody: they go on to their
+    end, before the exception is raised, and what they have written is of no use.
+    """
     arrivals = np.zeros(WORDS_IN_A_LINE, np.int64)
     if n_threads == 1:
         task(0, 1, arrivals, *arguments)
         return
-    with _submitting:  # all threads of a call before those of another, or both may wait for threads that never start
-        pool = _pools.get(n_threads - 1) or _pools.setdefault(n_threads - 1, ThreadPoolExecutor(n_threads - 1))
-        others = [pool.submit(task, thread, n_threads, arrivals, *arguments) for thread in range(1, n_threads)]
-    task(0, n_threads, arrivals, *arguments)
-    for other in others:
-        other.result()
+
+    def run(thread: int) -> None:
+        try:
+            task(thread, n_threads, arrivals, *arguments)
+        except BaseException:
+            arrivals[0] = ABANDONED
+            raise
+
+    others: list[Future[None]] = []
+    try:
+        with (
+            _submitting
+        ):  # all threads of a call before those of another, or both may wait for threads that never start
+            pool = _pools.get(n_threads - 1) or _pools.setdefault(n_threads - 1, ThreadPoolExecutor(n_threads - 1))
+            others.extend(pool.submit(run, thread) for thread in range(1, n_threads))
+        run(0)
+        for other in others:
+            other.result()
+    except BaseException:  # also that of a signal handler, which may come before this thread has begun
+        arrivals[0] = ABANDONED
+        wait(others)
+        raise
 
 
 def _forget_pools() -> None:
@@ -97,10 +118,10 @@ else:
 
 @exact
 def barrier(arrivals: Integers, n_threads: np.int64) -> None:
-    """Wait until all threads are here, that is, until they have arrived equally often."""
+    """Wait until all threads are here, that is, until they have arrived equally often, or the work is abandoned."""
     complete = (_arrive(arrivals) // n_threads + 1) * n_threads
     spins = 0
-    while _arrived(arrivals) < complete:
+    while 0 <= _arrived(arrivals) < complete:
         spins += 1
         if spins > SPINS_BEFORE_YIELD:
             _give_way()
