@@ -164,7 +164,7 @@ def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
         return
     number = signal.SIGTERM if isinstance(unraisable.exc_value, Terminated) else signal.SIGINT
     if hasattr(signal, "pthread_kill"):  # also ends a system call
-        send = partial(signal.pthread_kill, threading.main_thread().ident, number)
+        send = partial(signal.pthread_kill, threading.get_ident(), number)
     else:
         send = partial(_thread.interrupt_main, number)
     threading.Timer(SECONDS_TO_LEAVE_A_HOOK, send).start()
