@@ -52,9 +52,7 @@ def run_in_step(task: Callable[..., None], n_threads: int, *arguments: object) -
 
     others: list[Future[None]] = []
     try:
-        with (
-            _submitting
-        ):  # all threads of a call, then those of another: both might wait for threads that never start
+        with _submitting:  # all threads of a call, then those of another: both might wait for threads that never start
             pool = _pools.get(n_threads - 1) or _pools.setdefault(n_threads - 1, ThreadPoolExecutor(n_threads - 1))
             others.extend(pool.submit(run, thread) for thread in range(1, n_threads))
         run(0)
