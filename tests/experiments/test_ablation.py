@@ -79,3 +79,12 @@ def test_a_difference_of_few_runs_has_to_be_larger():
     assert more.clear
     assert replace(more, mean=-0.035).clear
     assert "| joint training | Planetoid-G | **+3.5 ± 1.0** |" in differences_markdown([more])
+
+
+def test_every_labelling_rate_of_nell_has_the_parameters_found_at_one():
+    by_rate = {}
+    for cell in ablation(["nell-0.1", "nell-0.01", "nell-0.001"]):
+        assert "defaults" not in cell.row.settings
+        by_rate.setdefault((cell.section, cell.method, cell.row.settings), []).append(dict(cell.parameters))
+    assert len(by_rate) == 2 * (1 + 2 * 3)
+    assert all(parameters == [parameters[0]] * 3 for parameters in by_rate.values())
