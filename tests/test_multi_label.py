@@ -117,6 +117,16 @@ class TestContract:
         with pytest.raises(DataError, match="top is for several labels"):
             model.predict(top=1)
 
+    def test_a_refit_has_the_attributes_of_a_first_fit(self, truth):
+        def learned(model):
+            return {name for name in vars(model) if name.endswith("_")}
+
+        graph, labels = two_groups()[0], pl.mask_labels(truth, LABELLED)
+        model = pl.Planetoid().fit(None, {node: str(truth[node].argmax()) for node in LABELLED}, graph=graph)
+        assert model.propagation_weight_ >= 0  # which several labels per node have no use for
+        first = pl.Planetoid().fit(None, labels, graph=graph)
+        assert learned(model.fit(None, labels, graph=graph)) == learned(first)
+
 
 @pytest.mark.parametrize("name", ["LabelPropagation", "PlanetoidG", "GraphEmbedding"])
 def test_labels_that_are_hidden_do_not_change_the_result(name, truth):

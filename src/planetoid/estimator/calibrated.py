@@ -69,8 +69,6 @@ class CalibrationMixin(MethodBase):
 
     def _choose_node_sets(self, probabilities: Probabilities, data: Dataset) -> None:
         """Choose the prediction sets of fitted nodes, if probabilities were calibrated by a reference."""
-        for name in ("set_scores_", "node_set_thresholds_"):
-            self.__dict__.pop(name, None)
         unlabelled = data.y < 0
         if self._sample is None or self._sample.reference is None or not unlabelled.any():
             return
@@ -105,7 +103,6 @@ class CalibrationMixin(MethodBase):
         self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset
     ) -> Calibration:
         """Choose how independent probabilities are calibrated: by validation labels, or by the sample of the method."""
-        self.__dict__.pop("set_thresholds_", None)
         if not self.calibrate:
             return Calibration()
         assert data.Y is not None
@@ -120,7 +117,6 @@ class CalibrationMixin(MethodBase):
 
     def _calibration(self, probabilities: Probabilities, known: npt.NDArray[np.bool_], data: Dataset) -> Calibration:
         """Choose how probabilities are calibrated: by validation labels, or by the sample of the method."""
-        self.__dict__.pop("set_thresholds_", None)
         self._sample = None
         if not self.calibrate:
             return Calibration()

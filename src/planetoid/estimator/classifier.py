@@ -119,11 +119,10 @@ class GraphClassifier(SavingMixin, ExplanationMixin, PredictionMixin, Calibratio
             *(name, data.n_nodes, data.graph.n_edges, len(data.labelled), data.n_classes),
         )
         check_supported(data, name, supported=self.multi_label)
+        self._forget()
         self.classes_ = data.classes
         self.node_ids_ = data.ids
         self._data = data
-        for attribute in ("n_features_in_", "feature_names_in_", "preparation_", "multi_label_", "threshold_"):
-            self.__dict__.pop(attribute, None)
         if data.multi_label:
             self.multi_label_ = True
         if data.X is not None:
@@ -140,6 +139,12 @@ class GraphClassifier(SavingMixin, ExplanationMixin, PredictionMixin, Calibratio
         seconds = perf_counter() - started
         self.calibration_ = replace(self.calibration_, share=self.calibration_.seconds / max(seconds, 1e-9))
         LOGGER.info("fitted %s in %.1f s", name, seconds)
+
+    def _forget(self) -> None:
+        """Forget what an earlier fit has learned, of which this one may have no counterpart."""
+        for name in set(vars(self)) - set(self._get_param_names()):
+            if name.endswith("_") and not name.startswith("_"):
+                delattr(self, name)
 
     def _fit(self, data: Dataset) -> Probabilities:
         """Fit, and return class probabilities of all nodes.
