@@ -48,9 +48,9 @@ MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all g
 AGREEMENT, AGREEMENT_WITH_LABELS = 0.9, 0.8  # factors of the temperature, by the reference
 BY_DIFFERENCE, SMALLEST_FACTOR = 1.6, 0.5  # on the graph alone: its fall, times the share of nodes that differ
 FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores of sets; by labels alone, at least
-LABELS_BESIDE = 1.08  # the same, of a method on features and propagated labels
+FEATURES_AGREE, LABELS_BESIDE = 1.05, 1.08  # the same with propagated labels beside: by features, of one method alone
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
-LABELS_WEIGHT = 0.3  # of propagated labels beside features in these scores, if they were always right
+LABELS_WEIGHT, LABELS_WEIGHT_ALONE = 0.375, 0.3  # of propagated labels beside either, if they were always right
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
 
@@ -104,7 +104,7 @@ def _reference(data: Dataset) -> tuple[Reference, bool]:
     by_features, by_labels = _by_features(data), _by_labels(data)
     if _log_loss(by_labels) < _log_loss(by_features):
         return by_labels, True
-    return by_features._replace(opinion=_opinion(by_labels), agreement=FEATURES_AND_LABELS_AGREE), False
+    return by_features._replace(opinion=_opinion(by_labels, LABELS_WEIGHT), agreement=FEATURES_AGREE), False
 
 
 def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
@@ -112,17 +112,17 @@ def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
     if data.graph.n_edges == 0:
         return sample
     hidden = calibrate(sample).apply(np.exp(sample.scores))
-    opinion = _opinion(_by_labels(data))
+    opinion = _opinion(_by_labels(data), LABELS_WEIGHT_ALONE)
     beside = Reference(None, hidden, sample.targets, sample.n_labels, None, LABELS_BESIDE, opinion)
     return sample._replace(reference=beside)
 
 
-def _opinion(by_labels: Reference) -> npt.NDArray[np.float32]:
+def _opinion(by_labels: Reference, weight: float) -> npt.NDArray[np.float32]:
     """Return what propagated labels add to the logarithms of scores: the more, the better they predict."""
     assert by_labels.probabilities is not None
     known = by_labels.probabilities.any(axis=1)
     loss = _log_loss(by_labels) / np.log(max(2, by_labels.probabilities.shape[1]))
-    opinion = LABELS_WEIGHT * max(0.0, 1 - loss) * log_probabilities(by_labels.probabilities)
+    opinion = weight * max(0.0, 1 - loss) * log_probabilities(by_labels.probabilities)
     opinion[~known] = 0.0
     return np.asarray(opinion, dtype=np.float32)
 
