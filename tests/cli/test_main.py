@@ -182,6 +182,8 @@ def test_a_signal_that_arrives_while_an_object_is_deleted_is_not_lost(sent, code
 import os, signal, sys, time
 from planetoid.cli import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell turns off for commands in the background
+
 class Deleted:
     def __del__(self):
         os.kill(os.getpid(), signal.{sent})
