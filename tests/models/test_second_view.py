@@ -6,8 +6,10 @@ from scipy import sparse
 
 import planetoid as pl
 from planetoid.explanation.contributions import LOG_ODDS, Answer, Contributions
-from planetoid.models.second_view import SecondView, embedding_opinion, second_share
+from planetoid.models import second_view
+from planetoid.models.second_view import SecondView, embedding_opinion, regression_beside, second_share
 from planetoid.models.teacher import Verdict
+from planetoid.training.softmax_regression import fit_softmax
 
 TABLE = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]], np.float32)
 
@@ -122,3 +124,31 @@ def test_saved_models_keep_it(citation, monkeypatch, tmp_path):
     again = pl.load(tmp_path / "model")
     np.testing.assert_array_equal(again._second_view.log_probabilities, model._second_view.log_probabilities)
     assert again._second_view.share == model._second_view.share
+
+
+def test_a_regression_is_that_of_graph_embedding():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 8)).astype(np.float32)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    codes, labelled = np.arange(20) % 4, np.arange(20)
+    probabilities = rng.dirichlet(np.ones(4), 60).astype(np.float32)
+    second = regression_beside(probabilities, sparse.csr_array(x), labelled, codes)
+    expected = fit_softmax(x[labelled], codes, 4, 3 * 4**2 / 20).probabilities(x)
+    np.testing.assert_array_equal(second.log_probabilities.argmax(axis=1), expected.argmax(axis=1))
+    assert second.share == second_view.REGRESSION_SHARE
+    confidence = np.exp(second.log_probabilities).max(axis=1).mean()
+    assert confidence == pytest.approx(probabilities.max(axis=1).mean(), abs=1e-3)
+
+
+@pytest.mark.parametrize(("least", "share"), [(5, second_view.REGRESSION_SHARE), (6, 0.0)])
+def test_many_classes_without_features_are_pooled_with_a_regression(citation, monkeypatch, least, share):
+    monkeypatch.setattr("planetoid.models.planetoid.MANY_CLASSES", least)
+    data, y = citation
+    assert data.n_classes == 5
+    model = pl.Planetoid(training=pl.Consistency(steps=20), calibrate=False).fit(None, y, graph=data.graph)
+    assert model.second_share_ == share
+    if share:
+        monkeypatch.setattr("planetoid.models.planetoid.MANY_CLASSES", 6)
+        alone = pl.Planetoid(training=pl.Consistency(steps=20), calibrate=False).fit(None, y, graph=data.graph)
+        expected = model._second_view.pooled_with(alone.predict_proba())
+        np.testing.assert_allclose(model.predict_proba(), expected, atol=1e-5)

@@ -44,6 +44,11 @@ AUTO_C = 3.0  # times classes^2 / labels
 AUTO_C_SETS = 30.0  # of each of the independent regressions of several labels per node
 
 
+def inverse_penalty(n_classes: int, n_labels: int) -> float:
+    """Return the inverse strength of the penalty of a softmax regression on an embedding."""
+    return AUTO_C * n_classes**2 / n_labels
+
+
 class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     """Skip-gram embeddings of random walks (r2 = 1), then softmax regression on them.
 
@@ -220,7 +225,7 @@ class GraphEmbedding(EmbeddingMixin, GraphClassifier):
     def _inverse_penalty(self, data: Dataset) -> float:
         if isinstance(self.C, str) and data.multi_label:
             return AUTO_C_SETS
-        return AUTO_C * data.n_classes**2 / len(data.labelled) if isinstance(self.C, str) else float(self.C)
+        return inverse_penalty(data.n_classes, len(data.labelled)) if isinstance(self.C, str) else float(self.C)
 
     def embed(self, data: Dataset) -> npt.NDArray[np.float32]:
         """Return the embedding alone, without a classifier on it."""

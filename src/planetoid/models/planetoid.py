@@ -27,7 +27,14 @@ from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
 from planetoid.models.opinions import to_probabilities
-from planetoid.models.second_view import MOST_NODES, SecondView, embedding_opinion, second_share
+from planetoid.models.second_view import (
+    MANY_CLASSES,
+    MOST_NODES,
+    SecondView,
+    embedding_opinion,
+    regression_beside,
+    second_share,
+)
 from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.views import VIEWS
@@ -107,7 +114,8 @@ class Planetoid(FittedPlanetoid):
     propagation_weight_ : float
         How far predictions are means over those of the contexts, each from its own row: from 0 to 1.
     second_share_ : float
-        Share of the other view of the graph in the predictions of fitted nodes: from 0 to 1/2.
+        Share of the other view of the graph, or of a regression on the same, in the predictions of fitted nodes: from 0
+        to 1/2.
     class_bias_ : float32 array of shape (n_classes,)
         What validation labels add to the log-probability of each class; 0 without them.
     history_ : list of dict
@@ -226,7 +234,9 @@ class Planetoid(FittedPlanetoid):
                 probabilities, contexts, data, min(1.0, float(weight)), teacher.accuracy
             )
             self._context_predictions = predictions
-        self._second_view = self._look_again(data, X, adjacency, teacher, probabilities)
+        self._second_view = None
+        if data.n_nodes <= MOST_NODES:
+            self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
         self.second_share_ = 0.0
         if self._second_view is not None:
             self.second_share_ = self._second_view.share
@@ -292,18 +302,19 @@ class Planetoid(FittedPlanetoid):
         self,
         data: Dataset,
         X: Rows | None,
+        x: sparse.csr_array,
         adjacency: sparse.csr_array,
         teacher: Teacher,
         probabilities: Probabilities,
     ) -> SecondView | None:
-        """Return what the other view of the graph says, if it is almost as reliable."""
+        """Return what the other view of the graph says, if it is almost as reliable; or a regression on inputs x."""
         share = second_share(teacher.verdicts, self.view_, len(data.labelled))
-        if share == 0 or X is None or data.n_nodes > MOST_NODES:
-            return None
-        n_threads = resolve_n_jobs(self.n_jobs)
+        some, n_threads = self._some_labelled(data), resolve_n_jobs(self.n_jobs)
+        if share == 0 or X is None:
+            many = self.view_ == "graph" and data.n_classes >= MANY_CLASSES
+            return regression_beside(probabilities, x, some, data.y[some]) if many else None
         if self.view_ == "neighbourhood":
             x = graph_features(data, adjacency, seed=self._seed, n_jobs=self.n_jobs, verbose=self.verbose)
-            some = self._some_labelled(data)
             opinion = embedding_opinion(
                 x, adjacency, some, data.y[some], data.n_classes, seed=self._seed, n_threads=n_threads
             )

@@ -4,6 +4,9 @@ The features around a node and its place in the graph make different errors. Whe
 predictions are pooled at the end: beside a network on neighbourhoods, a regression on a skip-gram embedding of the
 graph, averaged over the same neighbourhoods; beside a network on such an embedding, another on the features around each
 node. Opinions of simple classifiers (:mod:`planetoid.models.teacher`) enter earlier, and count less.
+
+Where there is no other view, and the network on an embedding has many classes, it is pooled with a softmax regression
+on the same embedding: each class has few labels then, from which the two learn differently.
 """
 
 from __future__ import annotations
@@ -25,13 +28,14 @@ from planetoid.models.opinions import Codes, geometric_mean, sharpened
 from planetoid.models.teacher import Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, FeatureView
 
-__all__ = ["MOST_NODES", "SecondView", "embedding_opinion", "second_share"]
+__all__ = ["MANY_CLASSES", "MOST_NODES", "SecondView", "embedding_opinion", "regression_beside", "second_share"]
 
 OTHER = {"neighbourhood": "graph", "graph": "neighbourhood"}
 LARGEST_SHARE, POWER = 0.5, 8  # of the ratio of the reliabilities
 LABELS = 50  # that a second network needs: with so many, its share is half of that
 LEAST_SHARE = 0.05  # below which it is not worth the time
 MOST_NODES = 100_000  # of a graph that is embedded for an opinion alone
+MANY_CLASSES, REGRESSION_SHARE = 64, 0.3  # from which on a regression is pooled with the network, and its share
 SMALLEST = np.float32(1e-6)
 
 
@@ -92,3 +96,15 @@ def embedding_opinion(
     around = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE, n_threads)
     view = FeatureView(x.toarray(), around, labelled, np.random.default_rng([seed, 3]))
     return view.classify(codes, n_classes, view.regression(np.eye(n_classes)[codes]))
+
+
+def regression_beside(
+    probabilities: Probabilities, x: sparse.csr_array, labelled: npt.NDArray[np.int64], codes: Codes
+) -> SecondView:
+    """Return what a softmax regression on an embedding x of the graph says, as in ``GraphEmbedding``."""
+    from planetoid.baselines.graph_embedding import inverse_penalty
+    from planetoid.training.softmax_regression import fit_softmax
+
+    rows, n_classes = x.toarray(), probabilities.shape[1]
+    fitted = fit_softmax(rows[labelled], codes, n_classes, inverse_penalty(n_classes, len(labelled)))
+    return SecondView.beside(probabilities, fitted.probabilities(rows).astype(np.float32), REGRESSION_SHARE)
