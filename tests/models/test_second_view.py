@@ -138,6 +138,9 @@ def test_a_regression_is_that_of_graph_embedding():
     assert second.share == second_view.REGRESSION_SHARE
     confidence = np.exp(second.log_probabilities).max(axis=1).mean()
     assert confidence == pytest.approx(probabilities.max(axis=1).mean(), abs=1e-3)
+    assert regression_beside(probabilities, sparse.csr_array(x), labelled[:4], codes[:4]) is None  # a label per class
+    few = regression_beside(probabilities, sparse.csr_array(x), labelled[:5], codes[:5])
+    assert few.share == pytest.approx(second_view.REGRESSION_SHARE / 2)
 
 
 @pytest.mark.parametrize(("least", "share"), [(5, second_view.REGRESSION_SHARE), (6, 0.0)])

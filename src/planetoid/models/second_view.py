@@ -6,7 +6,7 @@ graph, averaged over the same neighbourhoods; beside a network on such an embedd
 node. Opinions of simple classifiers (:mod:`planetoid.models.teacher`) enter earlier, and count less.
 
 Where there is no other view, and the network on an embedding has many classes, it is pooled with a softmax regression
-on the same embedding: each class has few labels then, from which the two learn differently.
+on the same embedding: each class has few labels then, from which the two learn differently, unless it has one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ LARGEST_SHARE, POWER = 0.5, 8  # of the ratio of the reliabilities
 LABELS = 50  # that a second network needs: with so many, its share is half of that
 LEAST_SHARE = 0.05  # below which it is not worth the time
 MOST_NODES = 100_000  # of a graph that is embedded for an opinion alone
-MANY_CLASSES, REGRESSION_SHARE = 64, 0.3  # from which on a regression is pooled with the network, and its share
+MANY_CLASSES = 64  # from which on a regression is pooled with the network
+REGRESSION_SHARE, LABELS_PER_CLASS = 0.3, 1.5  # its share, with at least so many labels per class; with one label 0
 SMALLEST = np.float32(1e-6)
 
 
@@ -100,11 +101,14 @@ def embedding_opinion(
 
 def regression_beside(
     probabilities: Probabilities, x: sparse.csr_array, labelled: npt.NDArray[np.int64], codes: Codes
-) -> SecondView:
+) -> SecondView | None:
     """Return what a softmax regression on an embedding x of the graph says, as in ``GraphEmbedding``."""
     from planetoid.baselines.graph_embedding import inverse_penalty
     from planetoid.training.softmax_regression import fit_softmax
 
     rows, n_classes = x.toarray(), probabilities.shape[1]
+    share = REGRESSION_SHARE * min(1.0, (len(labelled) / n_classes - 1) / (LABELS_PER_CLASS - 1))
+    if share < LEAST_SHARE:
+        return None
     fitted = fit_softmax(rows[labelled], codes, n_classes, inverse_penalty(n_classes, len(labelled)))
-    return SecondView.beside(probabilities, fitted.probabilities(rows).astype(np.float32), REGRESSION_SHARE)
+    return SecondView.beside(probabilities, fitted.probabilities(rows).astype(np.float32), share)
