@@ -119,7 +119,7 @@ class GraphClassifier(SavingMixin, ExplanationMixin, PredictionMixin, Calibratio
             *(name, data.n_nodes, data.graph.n_edges, len(data.labelled), data.n_classes),
         )
         check_supported(data, name, supported=self.multi_label)
-        self._forget()
+        self._forget_earlier_fit()
         self.classes_ = data.classes
         self.node_ids_ = data.ids
         self._data = data
@@ -140,7 +140,7 @@ class GraphClassifier(SavingMixin, ExplanationMixin, PredictionMixin, Calibratio
         self.calibration_ = replace(self.calibration_, share=self.calibration_.seconds / max(seconds, 1e-9))
         LOGGER.info("fitted %s in %.1f s", name, seconds)
 
-    def _forget(self) -> None:
+    def _forget_earlier_fit(self) -> None:
         """Forget what an earlier fit has learned, of which this one may have no counterpart."""
         for name in set(vars(self)) - set(self._get_param_names()):
             if name.endswith("_") and not name.startswith("_"):
