@@ -171,7 +171,6 @@ class ManifoldRegularization(SmoothNetworkClassifier):
 
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
-        self._forget()
         if self.kind == "network":
             return self._fit_network(data)
         X = self._scaled(data.X)
@@ -186,11 +185,6 @@ class ManifoldRegularization(SmoothNetworkClassifier):
             targets = targets[:, 1:]  # the other is its opposite
         self.coef_, self.intercept_ = (fit_rls if self.kind == "rls" else fit_svm)(penalty, rows, targets)
         return self._probabilities(features)
-
-    def _forget(self) -> None:
-        """Remove what a former fit of another kind has left."""
-        for name in ("coef_", "intercept_", "network_", "history_"):
-            self.__dict__.pop(name, None)
 
     def _fit_network(self, data: Dataset) -> Probabilities:
         from planetoid.baselines.smooth_network import predict
