@@ -41,8 +41,13 @@ FACTORS: dict[str, tuple[str, ...]] = {
     ),
     "weight decay": ("training__weight_decay",),
     "other layers": (
-        "network__k", "network__l", "network__width", "network__activation", "encoder__l1", "encoder__activation"
-    ),  # fmt: skip
+        "network__k",
+        "network__l",
+        "network__width",
+        "network__activation",
+        "encoder__l1",
+        "encoder__activation",
+    ),
     "a loss on e and x alone too": ("network__auxiliary_losses",),
     "embeddings of length 1": ("network__normalize_embedding",),
     "feature rows of length 1": ("row_normalize",),
