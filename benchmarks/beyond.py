@@ -16,8 +16,11 @@ import json
 import os
 import time
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -38,7 +41,21 @@ ABLATION: dict[str, dict[str, object]] = {
     "8 walks, 200 unlabelled nodes": {"neighbourhood__walks": 8, "training__n_unlabelled": 200},
     "dimension 64": {"dimension": 64},
     "the teacher alone": {"training__steps": 0},
+    "the features around a node alone": {"view": "neighbourhood"},
 }
+# Parts without a parameter, and what stands in for them.
+REPLACED: dict[str, tuple[str, Callable[..., object]]] = {
+    "without the opinion of the teacher and of other views": (
+        "planetoid.models.teacher.Teacher.opinions",
+        lambda self, weight: np.zeros(self.probabilities.shape, np.float32),
+    ),
+    "without the predictions of the contexts": (
+        "planetoid.models.context_predictions.ContextPredictions.pooled_with",
+        lambda self, probabilities, *_: (probabilities, 0.0),
+    ),
+    "without the second view": ("planetoid.models.planetoid.second_share", lambda *_: 0.0),
+}
+PARTS = (*ABLATION, *REPLACED)
 
 
 def right(labels, data, rows) -> float:
@@ -83,8 +100,9 @@ def one_ablation(task: tuple[str, str, int, int]) -> dict:
     order = np.random.default_rng(seed).permutation(allowed)
     train = np.concatenate([order[data.y[order] == k][:per_class] for k in range(data.n_classes)])
     test = np.setdiff1d(order, train, assume_unique=True)[:1000]
-    model = pl.Planetoid(student=False, random_state=seed).set_params(**ABLATION[part])
-    model.fit(data.X, pl.mask_labels(data.y, train), graph=data.graph)
+    model = pl.Planetoid(student=False, random_state=seed).set_params(**ABLATION.get(part, {}))
+    with patch(*REPLACED[part]) if part in REPLACED else nullcontext():
+        model.fit(data.X, pl.mask_labels(data.y, train), graph=data.graph)
     key = f"{name}, {per_class} labels per class"
     return {"part": part, "data": key, "accuracy": right(model.predict()[test], data, test)}
 
@@ -101,14 +119,12 @@ def main() -> None:
     with ProcessPoolExecutor(options.jobs) as pool:
         if options.ablation:
             cells = [(n, k, s) for n in names for k in (3, 20) for s in range(options.seeds)]
-            found = list(pool.map(one_ablation, [(part, *cell) for part in ABLATION for cell in cells]))
-            table = stored.setdefault("ablation", {})
-            for part in ABLATION:
-                row = table.setdefault(part, {})
-                for key in dict.fromkeys(entry["data"] for entry in found):
-                    values = [e["accuracy"] for e in found if e["part"] == part and e["data"] == key]
-                    row[key] = [float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))]
-                print(f"{part:32s}" + "  ".join(f"{mean:5.1f} ± {error:3.1f}" for mean, error in row.values()))
+            found = list(pool.map(one_ablation, [(part, *cell) for part in PARTS for cell in cells]))
+            table = stored["ablation"] = {}
+            for entry in found:
+                table.setdefault(entry["part"], {}).setdefault(entry["data"], []).append(round(entry["accuracy"], 2))
+            for part, row in table.items():
+                print(f"{part:56s}" + "  ".join(f"{np.mean(values):5.1f}" for values in row.values()))
         else:
             found = list(pool.map(one_public, [(name, seed) for name in names for seed in range(options.seeds)]))
             for name in names:

@@ -97,7 +97,7 @@ def above_deepwalk() -> str:
 def _difference(ours: list[float], theirs: list[float]) -> str:
     """Return the mean difference of pairs and its standard error."""
     differences = [one - other for one, other in zip(ours, theirs, strict=True)]
-    return f"{mean(differences):+.1f} ± {stdev(differences) / len(differences) ** 0.5:.1f}"
+    return f"{mean(differences):+.1f} ± {_error(differences):.1f}"
 
 
 def demo() -> str:
@@ -130,14 +130,20 @@ def beyond() -> str:
 
 
 def ablation() -> str:
-    """What each part of Planetoid is worth."""
-    found = read_json(RESULTS / "beyond.json")["ablation"]
-    heads = list(next(iter(found.values())))
-    rows = [
-        [part, *(f"{mean:.1f} ± {error:.1f}" for mean, error in (row[head] for head in heads))]
-        for part, row in found.items()
-    ]
-    return as_table(["", *heads], rows)
+    """What each part of Planetoid is worth: accuracies of the whole, and paired differences from it."""
+    (whole, accuracies), *others = read_json(RESULTS / "beyond.json")["ablation"].items()
+    rows = [[whole, *(f"{mean(values):.1f} ± {_error(values):.1f}" for values in accuracies.values())]]
+    for part, row in others:
+        differences = [
+            [ours - theirs for ours, theirs in zip(values, accuracies[head], strict=True)]
+            for head, values in row.items()
+        ]
+        rows.append([part, *(f"{round(mean(one), 1) + 0.0:+.1f} ± {_error(one):.1f}" for one in differences)])
+    return as_table(["", *accuracies], rows)
+
+
+def _error(values: list[float]) -> float:
+    return float(stdev(values) / len(values) ** 0.5)
 
 
 def robustness() -> str:
