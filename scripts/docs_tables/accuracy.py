@@ -133,12 +133,7 @@ def ablation() -> str:
     """What each part of Planetoid is worth: accuracies of the whole, and paired differences from it."""
     (whole, accuracies), *others = read_json(RESULTS / "beyond.json")["ablation"].items()
     rows = [[whole, *(f"{mean(values):.1f} ± {_error(values):.1f}" for values in accuracies.values())]]
-    for part, row in others:
-        differences = [
-            [ours - theirs for ours, theirs in zip(values, accuracies[head], strict=True)]
-            for head, values in row.items()
-        ]
-        rows.append([part, *(f"{round(mean(one), 1) + 0.0:+.1f} ± {_error(one):.1f}" for one in differences)])
+    rows += [[part, *(_difference(values, accuracies[head]) for head, values in row.items())] for part, row in others]
     return as_table(["", *accuracies], rows)
 
 
