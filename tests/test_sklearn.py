@@ -19,7 +19,8 @@ from planetoid.models import student
 from planetoid.parameters import Parameters
 
 SMALL = {"dimension": 8, "steps": 200, "pretrain": 1, "training__steps": 200, "training__pretrain": 1}
-STEPS_OF_STUDENT = 50  # the checks ask for an interface, and for labels that are easy to learn
+FEW_STEPS = {"steps": 20, "training__steps": 20}  # for checks that ask for an interface alone
+STEPS_OF_STUDENT = 50  # for those that ask for labels too, which are easy to learn
 INDUCTIVE = [name for name in pl.METHODS if pl.METHODS[name].inductive]
 TRANSDUCTIVE = [name for name in pl.METHODS if not pl.METHODS[name].inductive]
 
@@ -63,8 +64,8 @@ def short_distillation(monkeypatch):
         monkeypatch.setattr(student, plan, replace(getattr(student, plan), steps=STEPS_OF_STUDENT))
 
 
-def on_rows(name: str):
-    """Return an estimator whose ``fit`` takes rows alone."""
+def on_rows(name: str, **parameters):
+    """Return an estimator whose ``fit`` takes rows alone, with some parameters if it has them."""
     cls = pl.METHODS[name]
 
     def fit(self, X, y=None):
@@ -80,8 +81,10 @@ def on_rows(name: str):
     made = type(f"Rows{cls.__name__}", (cls,), {"fit": fit, "__init__": cls.__init__, "__module__": __name__})
     globals()[made.__name__] = made
     estimator = made()
-    estimator.set_params(**{key: value for key, value in SMALL.items() if key in estimator.get_params()})
-    return estimator.set_params(training__steps=STEPS_OF_STUDENT) if name == "planetoid" else estimator
+    if name == "planetoid":
+        parameters = {"training__steps": STEPS_OF_STUDENT, **parameters}
+    wanted = {**SMALL, **parameters}
+    return estimator.set_params(**{key: value for key, value in wanted.items() if key in estimator.get_params()})
 
 
 @pytest.mark.parametrize("check", OF_TRANSFORMERS)
@@ -89,7 +92,7 @@ def on_rows(name: str):
 def test_checks_of_a_transformer(name, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        getattr(estimator_checks, check)(type(on_rows(name)).__name__, on_rows(name))
+        getattr(estimator_checks, check)(type(on_rows(name)).__name__, on_rows(name, **FEW_STEPS))
 
 
 @pytest.mark.parametrize("name", list(pl.METHODS))
@@ -126,4 +129,4 @@ def test_all_checks_of_an_inductive_method(name):
 def test_checks_of_a_transductive_method(name, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        getattr(estimator_checks, check)(type(on_rows(name)).__name__, on_rows(name))
+        getattr(estimator_checks, check)(type(on_rows(name)).__name__, on_rows(name, **FEW_STEPS))

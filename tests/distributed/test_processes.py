@@ -101,7 +101,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="ch
 @pytest.mark.parametrize(
     ("method", "parameters", "done"),
     [
-        ("graphemb", {"pretrain": 40}, "pretrained"),
+        ("graphemb", {"pretrain": 10}, "pretrained"),
         pytest.param(
             "planetoid-i", {"training.pretrain": 40, "training.steps": 10}, "pretrained", marks=pytest.mark.soak
         ),

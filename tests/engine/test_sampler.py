@@ -86,9 +86,8 @@ def chi_square_p_value(counts: np.ndarray, p: np.ndarray, effective: float) -> f
 
 
 def tabulate(pairs, n: int) -> np.ndarray:
-    counts = np.zeros((n, n, 2))
-    np.add.at(counts, (pairs.i, pairs.c, (pairs.gamma < 0).astype(int)), pairs.weight)
-    return counts
+    cell = (pairs.i * n + pairs.c) * 2 + (pairs.gamma < 0)
+    return np.bincount(cell, pairs.weight, minlength=2 * n * n).reshape(n, n, 2)
 
 
 LABELS = np.array([0, 0, 1, -1, 1, 2])
