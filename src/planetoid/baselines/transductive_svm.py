@@ -64,7 +64,7 @@ class TransductiveSVM(InductiveClassifier):
     loss : {"hinge", "squared_hinge"}, default "hinge"
     row_normalize : {"l1", "l2", None}, default "l2"
         Norm to which each feature row is scaled.
-    tol : float, default 1e-4
+    tol : float, default 1e-2
         Tolerance of the solver (liblinear).
     max_iter : int, default 2000
         Maximum number of iterations of the solver.
@@ -124,7 +124,7 @@ class TransductiveSVM(InductiveClassifier):
         unlabelled_C: float = 0.1,
         loss: str = "hinge",
         row_normalize: str | None = "l2",
-        tol: float = 1e-4,
+        tol: float = 1e-2,
         max_iter: int = 2000,
         calibrate: bool = True,
         random_state: int | None = 0,
