@@ -12,6 +12,7 @@ from docs_tables.common import DATA_SETS, ROOT, Tables, as_table, by_name, read_
 REPRODUCED = ROOT / "docs" / "results"
 NELL = {"nell-0.1": "NELL 0.1", "nell-0.01": "NELL 0.01", "nell-0.001": "NELL 0.001"}
 SPLITS = ("public split", "random splits")
+AS_PRINTED, AS_PAPER, BUT = "as printed", "everything: paper/*", "paper/*, but not: "  # rows of printed_factors.py
 TITLES = {
     "planetoid-i": "Planetoid-I",
     "planetoid-g": "Planetoid-G",
@@ -64,21 +65,41 @@ def _paper_to_ours(cell: dict[str, Any] | None) -> str:
 
 def printed_factors() -> str:
     """The system as printed with one difference to the presets ``paper/*`` at a time."""
+    return _factors("changed", AS_PRINTED, lambda factor: None if factor.startswith(BUT) else factor)
+
+
+def paper_factors() -> str:
+    """The presets ``paper/*`` with one difference to the system as printed at a time."""
+
+    def title(factor: str) -> str | None:
+        if factor == AS_PAPER:
+            return "paper/*"
+        return factor.removeprefix(BUT) if factor.startswith(BUT) else None
+
+    return _factors("without", AS_PAPER, title)
+
+
+def _factors(head: str, base: str, title: Callable[[str], str | None]) -> str:
+    """Return accuracies of the rows that have a title, and their differences from one of them."""
     models = read_json(ROOT / "benchmarks" / "results" / "printed_factors.json")["models"]
-    factors = list(dict.fromkeys(factor for found in models.values() for factor in found))
-    rows = [[factor, *(_gain(found, factor) for found in models.values())] for factor in factors]
-    titles = [f"{TITLES[method]}, {DATA_SETS[name]}" for name, method in (model.split() for model in models)]
-    return as_table(["changed", *titles], rows)
+    factors = {factor: title(factor) for found in models.values() for factor in found}
+    rows = [
+        [shown, *(_gain(found, factor, base) for found in models.values())]
+        for factor, shown in factors.items()
+        if shown is not None
+    ]
+    titles = [f"{TITLES[method]}, {(DATA_SETS | NELL)[name]}" for name, method in (model.split() for model in models)]
+    return as_table([head, *titles], rows)
 
 
-def _gain(found: dict[str, list[float]], factor: str) -> str:
-    """Return the mean accuracy, and its difference from the first row ± the standard error over the same splits."""
+def _gain(found: dict[str, list[float]], factor: str, base: str) -> str:
+    """Return the mean accuracy, and its difference from that of another row ± the standard error over the splits."""
     if factor not in found:
         return ""
-    ours, printed = np.array(found[factor]), np.array(next(iter(found.values())))
-    if factor == next(iter(found)):
+    ours = np.array(found[factor])
+    if factor == base:
         return f"{ours.mean():.1f}"
-    gain = ours - printed
+    gain = ours - np.array(found[base])
     error = gain.std(ddof=1) / len(gain) ** 0.5
     return f"{ours.mean():.1f} ({round(gain.mean(), 1) + 0.0:+.1f} ± {error:.1f})"
 
@@ -146,4 +167,4 @@ def reproduced() -> str:
     return "".join(f"- [{title}](results/{page.name})\n" for title, page in zip(titles, pages, strict=True))
 
 
-TABLES: Tables = by_name(table3, printed, printed_factors, claims, joint, reproduced)
+TABLES: Tables = by_name(table3, printed, printed_factors, paper_factors, claims, joint, reproduced)
