@@ -2,10 +2,10 @@
 
     python scripts/printed_factors.py [--only "cora planetoid-t;nell-0.01 planetoid-g"] [--splits 3]
 
-Rows: ``printed/*``, with one group of parameters as in ``paper/*`` at a time; ``paper/*``, with one group as printed at a
-time; and GraphEmb as printed beside models without features. Data and protocol are those that presets are
-searched with: 20 labels per class and 500 test nodes, or a share of NELL's labels; the labels of public test nodes are
-hidden. No preset was chosen on these seeds. All rows see the same splits. Rows that are in
+Rows: ``printed/*``, with one group of parameters as in ``paper/*`` at a time; ``paper/*``, with one group as printed at
+a time; and GraphEmb as printed beside models without features. Data and protocol are those that presets are searched
+with: 20 labels per class and 500 test nodes, or a share of NELL's labels; the labels of public test nodes are hidden.
+No preset was chosen on these seeds. All rows see the same splits. Rows that are in
 ``benchmarks/results/printed_factors.json`` already are not repeated; ``scripts/update_docs.py`` writes the tables.
 """
 
