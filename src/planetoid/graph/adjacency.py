@@ -11,7 +11,7 @@ from scipy import sparse
 if TYPE_CHECKING:
     from planetoid.graph.core import Graph
 
-__all__ = ["mean_weight", "normalized_adjacency", "strengths", "symmetric_adjacency"]
+__all__ = ["mean_weight", "normalized_adjacency", "reached_from", "strengths", "symmetric_adjacency"]
 
 
 def symmetric_adjacency(graph: Graph) -> sparse.csr_array:
@@ -39,3 +39,16 @@ def normalized_adjacency(adjacency: sparse.csr_array) -> sparse.csr_array:
     looped = sparse.csr_array(adjacency.astype(np.float64) + loops)
     root = sparse.diags_array(1 / np.sqrt(strengths(looped)))
     return sparse.csr_array(root @ looped @ root, dtype=np.float32)
+
+
+def reached_from(adjacency: sparse.csr_array, nodes: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+    """Return which nodes are connected to one of ``nodes``, directly or not, or are one of them.
+
+    >>> path = sparse.csr_array(np.diag([1.0, 0.0, 1.0], 1))  # edges 0-1 and 2-3
+    >>> reached_from(path, np.array([1])).tolist()
+    [True, True, False, False]
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    _, component = connected_components(adjacency, directed=False)
+    return np.asarray(np.isin(component, component[nodes]))

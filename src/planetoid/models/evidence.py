@@ -21,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from planetoid.data.scaling import Rows
 from planetoid.engine.filters import Filter
-from planetoid.graph.adjacency import normalized_adjacency
+from planetoid.graph.adjacency import normalized_adjacency, reached_from
 from planetoid.labels import some_of_each_class
 from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, kappa, sharpened
@@ -84,8 +83,7 @@ class Evidence(NamedTuple):
         """Return which nodes are connected to a labelled one."""
         if self.adjacency is None:
             return np.zeros(self.n_nodes, bool)
-        _, component = connected_components(self.adjacency, directed=False)
-        return np.isin(component, component[labelled])
+        return reached_from(self.adjacency, labelled)
 
     def halves(self, random: np.random.Generator) -> tuple[Evidence, Evidence]:
         """Split edges and columns of X at random into two halves."""

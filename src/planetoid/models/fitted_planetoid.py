@@ -28,6 +28,7 @@ from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import geometric_mean
 from planetoid.models.second_view import SecondView
 from planetoid.models.student import Student
+from planetoid.models.unreached import Unreached, by_features_where_unreached
 from planetoid.training.callbacks import Record
 from planetoid.training.settings import Neighbourhood
 
@@ -62,6 +63,7 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
     _network: ContextNetwork
     _context_predictions: ContextPredictions | None
     _second_view: SecondView | None
+    _unreached: Unreached | None
     _student: Student | None
     _inputs: Inputs
     _sets_model: LabelSetModel
@@ -70,20 +72,39 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
 
     def _predict_attached(self, X: FeaturesLike | None, attached: Attached) -> Probabilities:
         network, x = self._network, None
-        if self.view_ == "graph":  # which has no features: the mean of the neighbours instead
-            projected = attached.mean_of_neighbours(network.projected)
-        elif X is not None:
+        if X is not None and hasattr(self, "n_features_in_"):
             x = sparse.csr_array(self._inputs.scaled(self._check_new(X)))
+        if self.view_ == "graph":  # which has no features: the mean of the neighbours instead
+            return self._predict_by_edges(attached, x)
+        if x is not None:
             projected = np.asarray(x @ network.layers.W1, dtype=np.float32)
         else:
             projected = np.zeros((attached.n_new, network.projected.shape[1]), np.float32)
-        network = network.extended(attached.adjacency, projected)
+        return with_bias(self._extended(attached, projected, x), self.class_bias_)
+
+    def _predict_by_edges(self, attached: Attached, x: sparse.csr_array | None) -> Probabilities:
+        """Label new nodes by the embeddings of their neighbours; where no label reaches them, by rows x."""
+        found = self._extended(attached, attached.mean_of_neighbours(self._network.projected), None)
+        unreached, reached, layers = self._unreached, None, None
+        if unreached is not None:
+            reached, layers = unreached.reached, unreached.predictions.layers
+        elif self._student is not None:
+            layers = self._student.layers
+        if x is not None and layers is not None:
+            found = by_features_where_unreached(found, attached.adjacency, reached, layers, x)
+        return with_bias(found, self.class_bias_)
+
+    def _extended(
+        self, attached: Attached, projected: npt.NDArray[np.float32], x: sparse.csr_array | None
+    ) -> Probabilities:
+        """Return the predictions of the network and of contexts for new nodes, by their first layer and rows x."""
+        network = self._network.extended(attached.adjacency, projected)
         probabilities = np.asarray(softmax(network.log_probabilities(network.embedding()), axis=1))
         if self._context_predictions is not None:
             predictions = self._context_predictions.extended(attached.n_new, x)
             mean = predictions.mean(network.contexts, probabilities)
             probabilities = geometric_mean(probabilities, mean, self.propagation_weight_)
-        return with_bias(probabilities[len(probabilities) - attached.n_new :], self.class_bias_)
+        return probabilities[len(probabilities) - attached.n_new :]
 
     def _fitted_adjacency(self) -> sparse.csr_array:
         return self._network.contexts.adjacency
@@ -171,6 +192,12 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             answer = pooled.added_to(answer, question.contrast, x)
         if self._second_view is not None:
             answer = self._second_view.added_to(answer, question.row, question.contrast)
+        if self._unreached is not None and not self._unreached.reached[question.row]:
+            predictions = self._unreached.predictions
+            shares = predictions.shares(network.contexts, question.row)
+            answer = PooledPredictions(shares, predictions.own, predictions.layers, 1.0).added_to(
+                answer, question.contrast, None
+            )
         return answer
 
     def _explain_sets(self, question: Question) -> Answer:
@@ -202,6 +229,8 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             tensors |= self._context_predictions.tensors()
         if self._second_view is not None:
             tensors |= self._second_view.tensors()
+        if self._unreached is not None:
+            tensors |= self._unreached.tensors()
         if hasattr(self, "n_features_in_"):
             tensors |= self._inputs.tensors()
         if self._student is not None:
@@ -210,7 +239,7 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
         return tensors
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        self._context_predictions = self._student = self._second_view = None
+        self._context_predictions = self._student = self._second_view = self._unreached = None
         if "inputs.mean" in tensors:
             self._inputs = Inputs.of_tensors(tensors, self.row_normalize)
         if self.multi_label_:
@@ -225,6 +254,8 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             self._context_predictions = ContextPredictions.of_tensors(tensors)
         if "second_view.share" in tensors:
             self._second_view = SecondView.of_tensors(tensors)
+        if "unreached.reached" in tensors:
+            self._unreached = Unreached.of_tensors(tensors)
         if "student.keys" in tensors:
             self._student = Student.of_tensors(tensors)
 

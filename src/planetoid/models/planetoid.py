@@ -16,6 +16,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows
 from planetoid.data.types import Probabilities
 from planetoid.errors import ParameterError
+from planetoid.graph.adjacency import reached_from
 from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.class_bias import chosen_bias, with_bias
 from planetoid.models.context_network import ContextNetwork
@@ -37,6 +38,7 @@ from planetoid.models.second_view import (
 )
 from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
+from planetoid.models.unreached import Unreached
 from planetoid.models.views import VIEWS
 from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
@@ -241,6 +243,12 @@ class Planetoid(FittedPlanetoid):
         if self._second_view is not None:
             self.second_share_ = self._second_view.share
             probabilities = self._second_view.pooled_with(probabilities)
+        self._unreached = None
+        if self.view_ == "graph" and X is not None:
+            n_threads = resolve_n_jobs(self.n_jobs)
+            self._unreached = Unreached.of(data, X, adjacency, probabilities, seed=self._seed, n_threads=n_threads)
+        if self._unreached is not None:
+            probabilities = self._unreached.replaced_in(probabilities, contexts, data.class_prior)
         self._student = None
         if self.student and X is not None:
             shared = self._context_predictions if self.view_ == "neighbourhood" else None
@@ -264,7 +272,8 @@ class Planetoid(FittedPlanetoid):
         self._sets_model, self._left_out = LabelSetModel.learn(blocks, Y, data.labelled, self._seed)
         self.reliability_ = dict(self._sets_model.together.weights)
         self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
-        self.history_, self._student, self._context_predictions, self._second_view = [], None, None, None
+        self.history_, self._unreached = [], None
+        self._student, self._context_predictions, self._second_view = None, None, None
         self.embedding_ = material.shown(blocks)
         return self._sets_model.together.probabilities(blocks)
 
@@ -318,6 +327,7 @@ class Planetoid(FittedPlanetoid):
             opinion = embedding_opinion(
                 x, adjacency, some, data.y[some], data.n_classes, seed=self._seed, n_threads=n_threads
             )
+            opinion = np.where(reached_from(adjacency, some)[:, None], opinion, probabilities)  # else it is a guess
         else:
             teacher = self._ask(data, X, adjacency, ("neighbourhood",))
             contexts = NodeContexts.of(adjacency, self.neighbourhood, teacher.view, n_threads)

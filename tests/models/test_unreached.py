@@ -1,0 +1,97 @@
+"""Nodes that no label reaches are labelled by their features, also where predictions are from the graph alone."""
+
+import numpy as np
+import pytest
+
+import planetoid as pl
+
+N_REACHED, N_UNREACHED, N_LABELLED = 150, 60, 30
+NEW = range(1000, 1000 + N_UNREACHED)
+
+
+def within(first, last, y, random):
+    """Return edges among some nodes, most of them between nodes of the same class."""
+    sources = np.repeat(np.arange(first, last), 4)
+    same = random.random(len(sources)) < 0.85
+    targets = [
+        random.choice(np.flatnonzero((y[first:last] == y[i]) == s)) + first for i, s in zip(sources, same, strict=True)
+    ]
+    return [(int(i), int(j)) for i, j in zip(sources, targets, strict=True) if i != j]
+
+
+@pytest.fixture(scope="module", params=["no edges", "a part without labels"])
+def case(request):
+    """Three classes; the last nodes have no edges, or edges to each other only."""
+    random = np.random.default_rng(0)
+    n = N_REACHED + N_UNREACHED
+    y = np.arange(n) % 3
+    X = np.eye(3)[y] + random.normal(0, 0.4, (n, 3))
+    edges = within(0, N_REACHED, y, random)
+    more = within(N_REACHED, n, y, random) if request.param != "no edges" else []
+    return X, y, edges, more
+
+
+@pytest.fixture(scope="module")
+def fitted(case):
+    X, y, edges, more = case
+    graph = pl.Graph.of(edges + more, nodes=range(len(y)))
+    return pl.Planetoid(view="graph", random_state=0).fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
+
+
+def accuracy(found, y):
+    return (found == y[N_REACHED:]).mean()
+
+
+def test_fitted_nodes(case, fitted):
+    y = case[1]
+    assert fitted.view_ == "graph"
+    assert (fitted.predict()[:N_REACHED] == y[:N_REACHED]).mean() > 0.9
+    assert accuracy(fitted.predict()[N_REACHED:], y) > 0.8
+
+
+def test_a_saved_model_knows_them(fitted, tmp_path, case):
+    X, y = case[:2]
+    fitted.save(tmp_path / "model")
+    loaded = pl.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(), fitted.predict_proba())
+    edges = [(new, N_REACHED) for new in NEW]  # to a node that no label reaches
+    found = loaded.predict_proba(X[N_REACHED:], edges=edges, ids=NEW)
+    np.testing.assert_array_equal(found, fitted.predict_proba(X[N_REACHED:], edges=edges, ids=NEW))
+    assert accuracy(found.argmax(axis=1), y) > 0.8
+
+
+def test_new_nodes_without_edges_to_the_others(case):
+    X, y, edges, more = case
+    model = pl.Planetoid(view="graph", random_state=0)
+    model.fit(X[:N_REACHED], pl.mask_labels(y[:N_REACHED], range(N_LABELLED)), graph=pl.Graph.of(edges))
+    moved = [(i - N_REACHED + NEW[0], j - N_REACHED + NEW[0]) for i, j in more]
+    assert accuracy(model.predict(X[N_REACHED:], edges=moved, ids=NEW), y) > 0.8
+    assert accuracy(model.predict(X[N_REACHED:]), y) > 0.8
+
+
+def test_new_nodes_with_an_edge_are_labelled_by_it(case):
+    """Features say one class, the edges to labelled nodes another."""
+    X, y, edges, _ = case
+    model = pl.Planetoid(view="graph", random_state=0)
+    model.fit(X[:N_REACHED], pl.mask_labels(y[:N_REACHED], range(N_LABELLED)), graph=pl.Graph.of(edges))
+    to = [("new", int(node)) for node in np.flatnonzero(y[:N_LABELLED] == 1)]
+    assert model.predict(np.eye(3)[[2]], edges=to, ids=["new"]).tolist() == [1]
+
+
+def test_the_score_that_is_explained_is_that_of_the_prediction(case):
+    X, y, edges, more = case
+    graph = pl.Graph.of(edges + more, nodes=range(len(y)))
+    model = pl.Planetoid(view="graph", calibrate=False, random_state=0)
+    model.fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
+    for node in (3, N_REACHED + 1, N_REACHED + 2):
+        runner_up, best = np.sort(model.predict_proba(nodes=[node])[0])[-2:]
+        assert model.explain(node).score == pytest.approx(np.log(best / runner_up), abs=1e-3)
+
+
+def test_without_features_of_labelled_nodes_nothing_is_learned_from_features(case):
+    X, y, edges, more = case
+    X = X.copy()
+    X[:N_LABELLED] = 0
+    graph = pl.Graph.of(edges + more, nodes=range(len(y)))
+    model = pl.Planetoid(view="graph", random_state=0).fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
+    assert model._unreached is None
