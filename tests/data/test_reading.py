@@ -281,3 +281,22 @@ def test_a_table_that_cannot_be_opened_says_nothing_about_the_edges(tmp_path):
     edges.write_text("package,needs\nfoo,bar\nbar,baz\n")
     with pytest.warns(PlanetoidWarning, match="nowhere else"), pytest.raises(DataError, match="missing"):
         pl.read_dataset(edges=edges, labels=tmp_path / "missing.csv")
+
+
+def test_a_title_above_the_edges_is_an_error(write):
+    edges = write("e.csv", "Export vom 1.1.2024\nvon;nach\n1;2\n2;3\n3;4\n")
+    with pytest.raises(DataError, match=r"e.csv, line 1: 1 cell, but other lines have 2; delete the line if it is a"):
+        pl.read_dataset(edges, labels=write("l.csv", "id;l\n1;x\n4;y\n"))
+
+
+def test_a_first_line_that_names_the_separator_is_no_record(write):
+    """As spreadsheets write it, with a byte order mark."""
+    edges = write("e.csv", "\ufeffsep=;\nvon;nach\n1;2\n2;3\n")
+    labels = write("l.csv", "sep=;\nid;label\n1;x\n3;y\n")
+    features = write("f.csv", "sep=|\nid|a|b\n1|0,5|1\n2|2|0\n3|1|1\n")
+    data = pl.read_dataset(edges, features, labels)
+    assert (data.node_ids.tolist(), data.graph.n_edges, data.y.tolist()) == ([1, 2, 3], 2, [0, -1, 1])
+    assert np.asarray(data.X).tolist() == [[0.5, 1.0], [2.0, 0.0], [1.0, 1.0]]
+    nodes = write("n.csv", "sep=:\nid:size:label\n1:5:x\n2:7:\n3:9:y\n")
+    data = pl.read_dataset(edges, nodes=nodes, label_column="label")
+    assert (data.X.shape, data.y.tolist()) == ((3, 1), [0, -1, 1])

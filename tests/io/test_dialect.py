@@ -65,5 +65,30 @@ def test_invalid_separators(write, separator):
 def test_a_header_of_another_width_is_an_error(write, text_after_path):
     path = write("a,b\nx,1,2\ny,3,4\n")
     assert text_after_path(detect_dialect, path, True) == (
-        ", line 1: the header has 2 cells, but the lines below have 3; every line needs the same number of cells"
+        ", line 1: the header has 2 cells, but the lines below have 3; every line needs the same number of cells; "
+        "delete the line if it is a title"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "skip", "names"),
+    [
+        ("sep=;\nid;label\n1;x,y\n2;z,w\n", ";", 2, ("id", "label")),
+        ("SEP=|\nid|label\n1|x,y\n2|z,w\n", "|", 2, ("id", "label")),
+        ("sep=\t\nid\tlabel\n1\tx,y\n2\tz,w\n", "\t", 2, ("id", "label")),
+        ('"sep=:"\nid:label\n1:x,y\n2:z,w\n', ":", 2, ("id", "label")),
+        ("\n# made today\nsep=;\n\n1;x\n2;y\n", ";", 4, None),
+        ("sep=;\nid,label\n1,x\n2,y\n", ",", 2, ("id", "label")),  # not what the lines below have
+    ],
+)
+def test_a_first_line_that_names_the_separator(write, text, separator, skip, names):
+    dialect = detect_dialect(write(text))
+    assert (dialect.separator, dialect.skip, dialect.names, dialect.width) == (separator, skip, names, 2)
+
+
+def test_a_given_separator_is_stronger_than_a_declared_one(write):
+    assert detect_dialect(write("sep=;\na;x,y\nb;z,w\n"), None, ",").separator == ","
+
+
+def test_a_line_that_names_the_separator_and_nothing_else(write, text_after_path):
+    assert text_after_path(detect_dialect, write("sep=;\n")) == ": the file has no records, only the line 'sep=;'"

@@ -23,7 +23,8 @@ DECIMAL_POINT = "; write it with a decimal point: 0.5; pass decimal=',' if all n
 CONVERT_IDS = "; convert the column to integers or strings"
 PICKLE = f"{opening.PICKLE}; {opening.UNPICKLE}"
 XML = opening.XML
-SAME_NUMBER = "; every line needs the same number of cells"
+SAME_NUMBER = "; every line needs the same number of cells; delete the line if it is a title"
+TITLE = "; delete the line if it is a title"
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,14 @@ SAME_NUMBER = "; every line needs the same number of cells"
         (
             "source,target,weight\na,b\nb,c\n",
             ", line 1: the header has 3 cells, but the lines below have 2" + SAME_NUMBER,
+        ),
+        # a title
+        ("Export of today\nfrom,to\n1,2\n2,3\n", ", line 1: 1 cell, but other lines have 2" + TITLE),
+        ("\nExport 7\n\nfrom;to\n1;2\n2;3\n", ", line 2: 1 cell, but other lines have 2" + TITLE),
+        ("Export\n1,2\n2,3\n", ", line 1: the header has one cell, but the lines below have 2" + SAME_NUMBER),
+        (
+            "Export of 1.1.2024, daily, all\nfrom,to\n1,2\n2,3\n",
+            ", line 1: 3 cells, but other lines have 2" + TITLE + NEEDS_QUOTES,
         ),
         (GOOD + "\n# x\nb,c\n", ", line 302: 1 cell, but other lines have 3" + NEEDS_QUOTES),
         (GOOD + "b;c;1\n", ", line 301: 1 cell, but other lines have 3" + NEEDS_QUOTES),

@@ -15,7 +15,7 @@ from typing import NoReturn
 from planetoid.errors import DataError, Fix, ParameterError
 from planetoid.io.header import looks_like_header
 from planetoid.io.limits import TABLE_COLUMNS
-from planetoid.io.lines import first_records
+from planetoid.io.lines import Line, first_records
 from planetoid.io.opening import plain_suffix
 
 __all__ = ["ANY_WHITESPACE", "Dialect", "detect_dialect", "split_line"]
@@ -23,6 +23,7 @@ __all__ = ["ANY_WHITESPACE", "Dialect", "detect_dialect", "split_line"]
 ANY_WHITESPACE = " "  # as a separator: any run of spaces and tabs
 SEPARATORS = (",", "\t", ";", "|", ANY_WHITESPACE)
 MOST_COLUMNS_FIRST = (",", ";", "|")
+DECLARED = re.compile(r'"?sep=([ -~\t])"?\s*', re.IGNORECASE)  # a first line that names the separator, as Excel has it
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,10 @@ def detect_dialect(
     ``joined``: cells may contain line breaks.
     """
     _check_separator(separator)
-    lines = first_records(path, joined=joined)
+    lines, declared = _without_declaration(path, first_records(path, joined=joined))
     texts = [line.text for line in lines]
+    if separator is None and declared is not None and _splits(texts, declared):
+        separator = declared
     chosen = _detect_separator(path, texts) if separator is None else separator
     if separator is not None and not _splits(texts, separator):
         _refuse_separator(path, texts, separator)
@@ -78,7 +81,7 @@ def detect_dialect(
             f"the header has {_cells(len(rows[0]))}, but the lines below have {width}",
             path=path,
             line=first_line,
-            hint="every line needs the same number of cells",
+            hint="every line needs the same number of cells; delete the line if it is a title",
         )
     return Dialect(chosen, tuple(rows[0]), width, first_line, rows[1:], header_is_certain=True)
 
@@ -92,6 +95,16 @@ def split_line(text: str, separator: str, *, strict: bool = False) -> list[str]:
         with nullcontext() if strict else suppress(csv.Error):
             cells = next(csv.reader([text], delimiter=separator, skipinitialspace=True, strict=strict))
     return [cell.strip() for cell in cells]
+
+
+def _without_declaration(path: Path, lines: list[Line]) -> tuple[list[Line], str | None]:
+    """Leave out a first line such as ``sep=;``; also return the separator that it names, if there is one."""
+    found = DECLARED.fullmatch(lines[0].text)
+    if found is None or found[1] == '"':
+        return lines, None
+    if len(lines) == 1:
+        raise DataError(f"the file has no records, only the line {lines[0].text.strip()!r}", path=path)
+    return lines[1:], found[1]
 
 
 def _n_cells(text: str, separator: str) -> int:

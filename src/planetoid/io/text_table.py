@@ -53,6 +53,8 @@ class TextTable(Table):
         self.has_names = self.dialect.names is not None
         self.names = self.dialect.names or tuple(map(str, range(self.dialect.width)))
         self.decimal = options.decimal or guess_decimal(separator, self.dialect.sample)
+        if not self.has_names and len(self.dialect.sample[0]) != self.dialect.width:
+            self._explain((), (), "the first line differs from the others")
 
     def batches(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> Iterator[Batch]:
         first_row = 0
@@ -119,16 +121,19 @@ class TextTable(Table):
     def _explain(self, texts: Sequence[int], numbers: Sequence[int], reason: str) -> NoReturn:
         """Find the first line that cannot be read, and raise ``DataError`` about it."""
         width, separator = self.dialect.width, self.dialect.separator
-        for number, text in self.lines():
+        for k, (number, text) in enumerate(self.lines()):
             if '"' in text:
                 self._check_quotes(number, text)
             cells = split_line(text, separator)
             if len(cells) != width:
+                hints = ["delete the line if it is a title"] if k == 0 and not self.has_names else []
+                if not hints or len(cells) > width:
+                    hints.append(f"a cell that contains the separator {separator!r} needs quotes")
                 raise DataError(
                     f"{len(cells)} cell{'s' * (len(cells) != 1)}, but other lines have {width}",
                     path=self.path,
                     line=number,
-                    hint=f"a cell that contains the separator {separator!r} needs quotes",
+                    hint="; ".join(hints),
                 )
             for column in numbers:
                 if not NOT_FINITE.fullmatch(cells[column]) and not is_number(cells[column].replace(self.decimal, ".")):
