@@ -33,11 +33,14 @@ __all__ = [
     "is_series",
     "is_unlabelled",
     "mask_labels",
+    "minus_one_hint",
     "question_minus_one",
     "some_of_each_class",
 ]
 
 UNLABELLED = -1
+RENAME_MINUS_ONE = "if -1 is a class, write it otherwise, for example as 'negative'"
+MOST_SHOWN = 7  # labels in a warning
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 # One label per node (-1, None, NaN or "": unlabelled), a Series by node id, or {node id: label}. Several of them:
@@ -93,24 +96,46 @@ def question_minus_one(
 ) -> None:
     """Warn if -1, which means unlabelled, may be meant as a class.
 
-    That is so if the only classes are 0 and 1 and less than half of the nodes have -1: in semi-supervised learning most
-    nodes are unlabelled, and in files, dictionaries and indexed Series they are usually left out.
+    That is so if another class is negative, or if the only classes are 0 and 1 and less than half of the nodes have -1:
+    in semi-supervised learning most nodes are unlabelled, and in files, dictionaries and indexed Series they are
+    usually left out.
     """
-    if classes.dtype.kind not in "iu" or classes.tolist() != [0, 1]:
+    if classes.dtype.kind not in "iu" or not len(classes):
+        return
+    has_negative = classes.min() < UNLABELLED
+    if not has_negative and classes.tolist() != [0, 1]:
         return
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iuf":
         count = int((labels == UNLABELLED).sum())
     else:
         count = sum(isinstance(label, (int, float)) and label == UNLABELLED for label in labels)
-    if 0 < count < len(labels) / 2:
+    if 0 < count and (has_negative or count < len(labels) / 2):
         warn(
             PlanetoidWarning(
-                f"the labels are -1, 0 and 1: {pluralize(count, 'node')} with -1 "
+                f"the labels are {_listed(sorted([UNLABELLED, *classes.tolist()]))}: {pluralize(count, 'node')} with -1 "
                 f"{'is' if count == 1 else 'are'} unlabelled",
-                hint="if -1 is a class, write it otherwise, for example as 'negative'",
+                hint=RENAME_MINUS_ONE,
                 path=path,
             )
         )
+
+
+def minus_one_hint(classes: Classes) -> str | None:
+    """Return what to say if there is only one class, and the other one may have been -1.
+
+    >>> minus_one_hint(np.array([1]))
+    "-1 means unlabelled; if -1 is a class, write it otherwise, for example as 'negative'"
+    >>> minus_one_hint(np.array([4])) is None
+    True
+    """
+    may_be_a_class = classes.dtype.kind in "iu" and (classes.tolist() == [1] or classes.min() < UNLABELLED)
+    return f"-1 means unlabelled; {RENAME_MINUS_ONE}" if may_be_a_class else None
+
+
+def _listed(labels: Sequence[int]) -> str:
+    if len(labels) > MOST_SHOWN:
+        return f"{', '.join(map(str, labels[: MOST_SHOWN - 2]))}, ... and {labels[-1]}"
+    return f"{', '.join(map(str, labels[:-1]))} and {labels[-1]}"
 
 
 @overload

@@ -152,7 +152,15 @@ def test_one_class_is_not_enough(files, tmp_path, invoke):
     pd.DataFrame({"id": files.names[:4], "label": "only"}).to_csv(tmp_path / "l.csv", index=False)
     done = invoke("check", "--edges", files.edges, "--labels", tmp_path / "l.csv")
     assert done.exit_code == 2
-    assert "every label is 'only'" in done.stdout
+    assert "every label is 'only'." in done.stdout
+
+
+def test_a_minus_one_is_no_class(files, tmp_path, invoke, refused):
+    pd.DataFrame({"id": files.names[:4], "label": [-1, 1, 1, -1]}).to_csv(tmp_path / "l.csv", index=False)
+    data = ("--edges", files.edges, "--labels", tmp_path / "l.csv")
+    hint = "-1 means unlabelled; if -1 is a class, write it otherwise, for example as 'negative'"
+    assert f"every label is '1'; {hint}." in invoke("check", *data).stdout
+    assert refused("fit", *data, "--out", tmp_path / "m").endswith(f"every label is 1; {hint}")
 
 
 def test_edges_or_features_are_required(files, refused):

@@ -131,11 +131,27 @@ def test_a_minus_one_that_may_be_a_class_is_questioned_once(y):
 
 
 @pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([-2, -1, 0, 1, 2], "the labels are -2, -1, 0, 1 and 2: 1 node with -1 is unlabelled; if -1 is a class"),
+        ([-1, -1, -1, -1, -3], "the labels are -3 and -1: 4 nodes with -1 are unlabelled"),
+        ([-7, -6, -5, -4, -3, -2, -1, 0, 9], "the labels are -7, -6, -5, -4, -3, ... and 9: 1 node with -1 is"),
+    ],
+)
+def test_a_minus_one_beside_another_negative_label_is_questioned(y, message):
+    for labels in (y, np.array(y), np.array(y, dtype=float)):
+        with pytest.warns(PlanetoidWarning, match=message):
+            codes, _ = encode_labels(labels, NodeIds(len(y)))
+        assert codes.tolist().count(-1) == y.count(-1)
+
+
+@pytest.mark.parametrize(
     "y",
     [
         [-1, -1, -1, 0, 1],  # most nodes are unlabelled
         [None, "-1", "-1", "0", "1"],
         [-1, 0, 1, 2, 0],
+        [-2, 0, 1, 2, -3],
         [None, 0, 1, 0, 1],
         [False, True, None, True, True],
     ],

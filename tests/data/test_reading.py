@@ -203,6 +203,8 @@ def test_a_minus_one_in_a_file_that_may_be_a_class_is_questioned(write):
     with pytest.warns(PlanetoidWarning, match=r"l.csv: the labels are -1, 0 and 1: 1 node with -1 is unlabelled"):
         data = pl.read_dataset(edges, labels=write("l.csv", "id,label\na,-1\nb,0\nc,1\n"))
     assert (data.y.tolist(), data.classes.tolist()) == ([-1, 0, 1], [0, 1])
+    with pytest.warns(PlanetoidWarning, match=r"l.csv: the labels are -2, -1 and 2: 1 node with -1 is unlabelled"):
+        pl.read_dataset(edges, labels=write("l.csv", "id,label\na,-1\nb,-2\nc,2\n"))
 
 
 def test_labels_and_validation_have_the_same_classes(write):

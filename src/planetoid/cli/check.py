@@ -12,6 +12,7 @@ from planetoid.cli.data_options import DataOptions
 from planetoid.cli.diagnostics import collect_warnings, render
 from planetoid.cli.options import AsJson, NewNodes, Quiet, takes_data
 from planetoid.errors import DataError
+from planetoid.labels import minus_one_hint
 from planetoid.utils.text import pluralize
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ def _misleading(correct: Correct) -> list[str]:
 def _errors(data: Dataset) -> list[str]:
     """Return what makes it impossible to learn anything."""
     if data.n_classes == 1:
-        return [f"At least two classes are required, but every label is {data.class_names[0]!r}."]
+        hint = minus_one_hint(data.classes)
+        every = f"At least two classes are required, but every label is {data.class_names[0]!r}"
+        return [f"{every}." if hint is None else f"{every}; {hint}."]
     return []
 
 

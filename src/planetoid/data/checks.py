@@ -16,7 +16,7 @@ from planetoid.errors import DataError, PlanetoidWarning, warn
 from planetoid.graph import Graph
 from planetoid.ids import NodeIds
 from planetoid.io.sparse_columns import SPARSE_BELOW
-from planetoid.labels import Labels
+from planetoid.labels import Labels, minus_one_hint
 from planetoid.utils.sparse_format import check_sparse_format
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _check_classes(classes: npt.NDArray[Any], who: str) -> None:
     if len(classes) == 1:
         raise DataError(
             f"{who} needs at least two classes, but y has one class only: every label is {classes.tolist()[0]!r}",
-            hint="-1 means unlabelled" if classes.tolist() == [1] else None,
+            hint=minus_one_hint(classes),
         )
 
 
