@@ -109,11 +109,11 @@ def question_minus_one(
         count = int((labels == UNLABELLED).sum())
     else:
         count = sum(isinstance(label, (int, float)) and label == UNLABELLED for label in labels)
-    if 0 < count and (has_negative or count < len(labels) / 2):
+    if count > 0 and (has_negative or count < len(labels) / 2):
         warn(
             PlanetoidWarning(
-                f"the labels are {_listed(sorted([UNLABELLED, *classes.tolist()]))}: {pluralize(count, 'node')} with -1 "
-                f"{'is' if count == 1 else 'are'} unlabelled",
+                f"the labels are {_listed(sorted([UNLABELLED, *classes.tolist()]))}: "
+                f"{pluralize(count, 'node')} with -1 {'is' if count == 1 else 'are'} unlabelled",
                 hint=RENAME_MINUS_ONE,
                 path=path,
             )
