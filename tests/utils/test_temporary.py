@@ -55,6 +55,19 @@ def test_one_that_is_taken_for_abandoned_is_made_again(tmp_path, monkeypatch):
         pass
 
 
+@pytest.mark.parametrize("make", [new_file, temporary_folder])
+def test_a_folder_in_which_nothing_can_be_created(tmp_path, monkeypatch, make):
+    """In /proc the error is that of a folder that does not exist, also for the superuser."""
+
+    def missing(path, *arguments):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+    monkeypatch.setattr(os, "open", missing)
+    monkeypatch.setattr(os, "mkdir", missing)
+    with pytest.raises(PermissionError, match="no file can be created in"), make(tmp_path / "a.csv"):
+        pass
+
+
 def test_names_fit_wherever_the_target_fits(tmp_path):
     for name in ("x" * 255, "ü" * 127, "x." + "y" * 253):
         with temporary_file(tmp_path / name, 0o666) as path:

@@ -6,6 +6,7 @@ Its writer holds a lock on it. Whoever can take the lock knows that the writer i
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -20,6 +21,7 @@ from planetoid.utils.locks import open_to_lock, try_lock
 __all__ = ["ASIDE", "is_temporary", "moved_aside", "new_path", "remove_abandoned", "temporary_file", "temporary_folder"]
 
 PREFIX, ASIDE = ".planetoid-", "old-"
+MOST_TRIES = 100  # to create a path; other processes remove few of them
 
 
 @contextmanager
@@ -86,7 +88,7 @@ def remove_abandoned(target: Path) -> None:
 
 
 def _create(target: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
-    while True:
+    for _ in range(MOST_TRIES):
         path = new_path(target)
         # Between its creation and its lock another process may take the path for an abandoned one, and remove it.
         try:
@@ -98,6 +100,7 @@ def _create(target: Path, create: Callable[[Path], int]) -> tuple[Path, int]:
         if sys.platform == "win32" or (try_lock(handle) and _has(path, handle)):
             return path, handle
         os.close(handle)
+    raise PermissionError(errno.EACCES, f"no file can be created in {target.parent}")  # as in /proc
 
 
 def _has(path: Path, handle: int) -> bool:
