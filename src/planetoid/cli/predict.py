@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from planetoid.cli.console import print_json, print_message, status
+from planetoid.cli.console import has_reader, print_json, print_message, status
 from planetoid.cli.diagnostics import collect_warnings
 from planetoid.cli.engines import uses_dask
 from planetoid.cli.options import (
@@ -154,6 +154,8 @@ def predict(
             for block in _of_fitted(saved, ids, sets=coverage is not None) if new is None else _of_new(saved, new):
                 sink.write(table.rows(*block))
                 update(f"predicting: {pluralize(table.n_rows, 'row')}")
+                if not to_file and not has_reader():
+                    break
     if to_file and as_json:
         counts = {label: count for label, count in table.counts.items() if count}
         print_json(
