@@ -129,6 +129,18 @@ def test_invalid_arguments(arguments, message):
         check_fit(*arguments, who="M")
 
 
+@pytest.mark.filterwarnings("error")  # numpy's, about an overflow
+@pytest.mark.parametrize("of", [np.asarray, np.ndarray.tolist, sparse.csr_array, sparse.coo_matrix, pd.DataFrame])
+def test_values_beyond_float32(of):
+    large = np.array([[1.0, 2.0], [0.0, -1e200], [1e39, 0.0]])
+    message = r"X has values beyond 3\.4e38, .* the first one -1e\+200 in row 1, column 1; scale them down"
+    with pytest.raises(DataError, match=message):
+        check_features(of(large))
+    assert np.isfinite(check_features(of(large / 1e170)).X.sum())
+    with pytest.raises(DataError, match=r"features must be numbers: int too large"):
+        check_features([[10**400, 1]])
+
+
 def test_the_number_of_nodes_cannot_be_inferred():
     with pytest.raises(DataError, match=r"M cannot infer the number of nodes; pass X, a graph, or y as an array"):
         check_fit(None, {"a": 0, "b": 1}, None, uses_features="optional", uses_graph="optional", who="M")

@@ -46,6 +46,17 @@ def test_features_with_and_without_ids(tmp_path):
         read_features(tmp_path / "x.npy")
 
 
+@pytest.mark.filterwarnings("error")  # numpy's, about an overflow
+def test_numbers_beyond_float32_are_errors(tmp_path):
+    X = np.array([[1.0, 2.0], [0.0, 1e200]])
+    np.save(tmp_path / "x.npy", X)
+    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(X))
+    scipy.io.savemat(tmp_path / "x.mat", {"x": sparse.csc_matrix(X)})
+    for name in ("x.npy", "x.npz", "x.mat"):
+        with pytest.raises(DataError, match=r"row 1, column 1 .*: 1e\+200 is beyond 3\.4e38"):
+            read_features(tmp_path / name)
+
+
 def test_labels_are_one_per_node(tmp_path):
     np.save(tmp_path / "y.npy", np.array([0, 2, -1]))
     assert read_labels(tmp_path / "y.npy") == {0: 0, 1: 2, 2: -1}  # -1 is unlabelled when it is encoded

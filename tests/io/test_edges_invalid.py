@@ -71,7 +71,11 @@ TITLE = "; delete the line if it is a title"
         ),
         (GOOD + "x,y,nan\n", ", line 301, edge ('x', 'y'), column 2 (counted from 0): nan is not a finite number"),
         (GOOD + "x,y,-inf\n", ", line 301, edge ('x', 'y'), column 2 (counted from 0): -inf is not a finite number"),
-        (GOOD + "x,y,1e39\n", ", line 301, edge ('x', 'y'), column 2 (counted from 0): 1e39 is not a finite number"),
+        (
+            GOOD + "x,y,1e39\n",
+            ", line 301, edge ('x', 'y'), column 2 (counted from 0): 1e39 is beyond 3.4e38, the largest number in 32 "
+            "bits (float32)",
+        ),
         (
             GOOD + "x,y,-0.5\n",
             ", line 301, edge ('x', 'y'), column 2 (counted from 0): the weight must be >= 0, got -0.5",

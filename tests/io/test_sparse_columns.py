@@ -52,14 +52,16 @@ def test_a_table_that_turns_out_dense_is_dense(write_wide):
     assert isinstance(pl.read_dataset(features=write_wide(X)).X, np.ndarray)
 
 
-@pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (np.inf, "inf"), (1e39, "1e+39")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [(np.nan, "nan is not a finite"), (np.inf, "inf is not"), (1e39, "1e+39 is beyond 3.4e38")]
+)
 def test_a_number_that_is_not_finite_is_named(write_wide, value, shown):
     X = wide()
     X[30, 7] = value
     with pytest.raises(DataError) as caught:
         pl.read_dataset(features=write_wide(X, np.float64))
     assert (caught.value.row, caught.value.column, caught.value.node) == (30, "w007", "p30")
-    assert caught.value.message == f"{shown} is not a finite number"
+    assert caught.value.message.startswith(shown)
 
 
 def test_missing_values_are_errors_unless_they_are_zeros():

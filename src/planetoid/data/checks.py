@@ -172,18 +172,8 @@ def _check_classes(classes: npt.NDArray[Any], who: str) -> None:
 
 def check_features(X: FeaturesLike) -> CheckedFeatures:
     """Return features as float32, with column names and row ids if ``X`` is a DataFrame."""
-    names = row_ids = None
-    values: Any = X
-    if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "index"):  # Polars, Arrow and others
-        names, values = _arrow_numbers(values)
-    elif hasattr(values, "columns") and hasattr(values, "index"):
-        row_ids = index_ids(values)
-        names = np.asarray([str(name) for name in values.columns], dtype=object)
-        for name, kind in values.dtypes.items():
-            if getattr(kind, "kind", "O") not in "fiub":
-                raise DataError("the column is not numeric", column=str(name), hint="encode it or leave it out")
-        values = values.to_numpy(dtype=np.float32)
-    features = _sparse_float32(values) if sparse.issparse(values) else _dense_float32(values)
+    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is an error below
+        features, names, row_ids = _as_float32(X)
     if features.ndim != 2:
         raise DataError(
             f"X must have two dimensions, a row per node, got {features.ndim} dimension(s). Reshape your data"
@@ -195,14 +185,45 @@ def check_features(X: FeaturesLike) -> CheckedFeatures:
         )
     finite = np.isfinite(features.data if sparse.issparse(features) else features)
     if not finite.all():
-        row, column = _first_false(features, finite)
-        raise DataError(
-            f"X has a NaN or an infinity in row {row}, column {column}",
-            hint="replace it, or make the whole row zero if the node has no features",
-        )
+        raise _not_finite(X, features, *_first_false(features, finite))
     if isinstance(features, np.ndarray) and np.count_nonzero(features) <= SPARSE_BELOW * features.size:
         features = sparse.csr_array(features)  # as a file with the same numbers would be read
     return CheckedFeatures(features, names, row_ids)
+
+
+def _as_float32(X: FeaturesLike) -> CheckedFeatures:
+    """Return what :func:`check_features` returns, with values as they are."""
+    names = row_ids = None
+    values: Any = X
+    if hasattr(values, "__arrow_c_stream__") and not hasattr(values, "index"):  # Polars, Arrow and others
+        names, values = _arrow_numbers(values)
+    elif hasattr(values, "columns") and hasattr(values, "index"):
+        row_ids = index_ids(values)
+        names = np.asarray([str(name) for name in values.columns], dtype=object)
+        for name, kind in values.dtypes.items():
+            if getattr(kind, "kind", "O") not in "fiub":
+                raise DataError("the column is not numeric", column=str(name), hint="encode it or leave it out")
+        values = values.to_numpy(dtype=np.float32)
+    return CheckedFeatures(
+        _sparse_float32(values) if sparse.issparse(values) else _dense_float32(values), names, row_ids
+    )
+
+
+def _not_finite(X: Any, features: Features, row: int, column: int) -> DataError:
+    """Return the error about a value that is NaN or infinite in 32 bits."""
+    if np.isinf(features[row, column]):
+        given = X.iloc if hasattr(X, "iloc") else sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        value = float(given[row, column])
+        if np.isfinite(value):
+            return DataError(
+                f"X has values beyond 3.4e38, the largest number in 32 bits (float32), the first one {value:g} in row "
+                f"{row}, column {column}",
+                hint="scale them down",
+            )
+    return DataError(
+        f"X has a NaN or an infinity in row {row}, column {column}",
+        hint="replace it, or make the whole row zero if the node has no features",
+    )
 
 
 def _arrow_numbers(X: Any) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float32]]:
@@ -235,7 +256,7 @@ def _dense_float32(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         if values.dtype.kind == "c":
             raise ValueError("Complex data not supported")
         return values.astype(np.float32, order="C", copy=False)  # sums depend on the order
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"features must be numbers: {error}") from None
 
 

@@ -25,7 +25,7 @@ from planetoid.io.matlab import read_matlab
 from planetoid.io.matrices import MatrixFeatures
 from planetoid.io.opening import check_file, check_not_encrypted
 from planetoid.io.spooling import local_file
-from planetoid.io.table import TableOptions
+from planetoid.io.table import TableOptions, not_float32
 from planetoid.io.typed_table import ArrowTable
 from planetoid.utils.arrow import numbers_to_arrow
 
@@ -59,8 +59,9 @@ class ArrayFeatures(FeatureReader):
             raise DataError("the matrix has no rows", path=path)
         if self._ids is not None and len(self._ids) != found.shape[0]:
             raise DataError(f"{len(self._ids):,} ids, but {name!r} has {found.shape[0]:,} rows", path=path)
-        self._matrix = sparse.csr_array(found, dtype=np.float32) if sparse.issparse(found) else found
-        self._check_finite()
+        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite
+            self._matrix = sparse.csr_array(found, dtype=np.float32) if sparse.issparse(found) else found
+            self._check_finite(found)
         self.n_features = int(found.shape[1])
 
     def blocks(self) -> Iterator[FeatureBlock]:
@@ -70,12 +71,14 @@ class ArrayFeatures(FeatureReader):
             dense = part if sparse.issparse(part) else np.asarray(part, dtype=np.float32)
             yield FeatureBlock(start, dense, None if self._ids is None else self._ids[rows])
 
-    def _check_finite(self) -> None:
+    def _check_finite(self, found: Any) -> None:
         matrix = self._matrix.tocoo() if sparse.issparse(self._matrix) else None
-        wrong = np.argwhere(~np.isfinite(self._matrix if matrix is None else matrix.data))
+        values = self._matrix.astype(np.float32, copy=False) if matrix is None else matrix.data
+        wrong = np.argwhere(~np.isfinite(values))
         if len(wrong):
             row, column = wrong[0] if matrix is None else (matrix.row[wrong[0, 0]], matrix.col[wrong[0, 0]])
-            raise self.error(f"{self._matrix[row, column]} is not a finite number", int(row), column=int(column))
+            value = (found if matrix is None else sparse.csr_array(found))[row, column]
+            raise self.error(not_float32(value), int(row), column=int(column))
 
 
 class ArrayTable(ArrowTable):

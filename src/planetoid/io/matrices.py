@@ -15,6 +15,7 @@ from planetoid.errors import DataError
 from planetoid.io.feature_reader import FeatureBlock, FeatureOptions, FeatureReader
 from planetoid.io.limits import COLUMNS, check_expansion
 from planetoid.io.opening import check_file, check_not_encrypted
+from planetoid.io.table import not_float32
 from planetoid.utils.sparse_format import check_sparse_format
 
 __all__ = ["MatrixFeatures"]
@@ -29,20 +30,23 @@ class MatrixFeatures(FeatureReader):
 
     def __init__(self, path: Path, options: FeatureOptions) -> None:
         self.path = path
-        self._matrix = self._load()
+        loaded = self._load()
+        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite
+            self._matrix = sparse.csr_array(loaded, dtype=np.float32)
+            self._matrix.sum_duplicates()
         wrong = np.flatnonzero(~np.isfinite(self._matrix.data))
         if len(wrong):
             entry = int(wrong[0])
             row = int(np.searchsorted(self._matrix.indptr, entry, side="right") - 1)
             column = int(self._matrix.indices[entry])
-            raise self.error(f"{self._matrix.data[entry]} is not a finite number", row, column=column)
+            raise self.error(not_float32(sparse.csr_array(loaded)[row, column]), row, column=column)
         self.n_features = int(self._matrix.shape[1])
 
     def blocks(self) -> Iterator[FeatureBlock]:
         for start in range(0, self._matrix.shape[0], BLOCK_ROWS):
             yield FeatureBlock(start, self._matrix[start : start + BLOCK_ROWS])
 
-    def _load(self) -> sparse.csr_array:
+    def _load(self) -> sparse.sparray | sparse.spmatrix:
         check_file(self.path)
         try:
             check_expansion(self.path, _declared_size(self.path))
@@ -64,9 +68,7 @@ class MatrixFeatures(FeatureReader):
         COLUMNS.check(loaded.shape[1], self.path)
         check_expansion(self.path, 8 * loaded.shape[0])  # a matrix of coordinates may claim any number of rows
         check_sparse_format(loaded, self.path)
-        matrix = sparse.csr_array(loaded, dtype=np.float32)
-        matrix.sum_duplicates()
-        return matrix
+        return loaded
 
 
 def _declared_size(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from planetoid.errors import DataError
 from planetoid.io.limits import check_lengths
 
-__all__ = ["Batch", "Records", "Table", "TableOptions"]
+__all__ = ["Batch", "Records", "Table", "TableOptions", "not_float32"]
 
 
 @dataclass(frozen=True)
@@ -174,12 +175,27 @@ class Table(Records, ABC):
         return np.transpose(numbers)
 
     def not_finite(self, row: int, column: int, ids: Sequence[Hashable]) -> DataError:
-        """Return the error that a cell is empty, NaN or infinite."""
+        """Return the error that a cell is empty, NaN, infinite or too large."""
         cell = self.cell(row, column)
         return self.error(
-            f"{cell} is not a finite number" if cell else "the cell is empty",
+            not_float32(cell, self.decimal) if cell else "the cell is empty",
             row,
             column=self.column_name(column),
             ids=ids,
             hint=None if cell else "a number is required",
         )
+
+
+def not_float32(value: object, decimal: str = ".") -> str:
+    """Return why a number, or a cell with a number, cannot be used: it is NaN, infinite or too large for 32 bits.
+
+    >>> not_float32(float("nan")), not_float32("1e39")
+    ('nan is not a finite number', '1e39 is beyond 3.4e38, the largest number in 32 bits (float32)')
+    """
+    try:
+        is_finite = math.isfinite(float(str(value).replace(decimal, ".")))
+    except ValueError:
+        is_finite = False
+    if not is_finite:
+        return f"{value} is not a finite number"
+    return f"{value} is beyond 3.4e38, the largest number in 32 bits (float32)"
