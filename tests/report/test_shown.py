@@ -69,6 +69,12 @@ def test_the_node_table_of_the_fit_has_the_columns(invoke, tmp_path):  # noqa: F
     assert data_of(tmp_path / "report.html")["shown"][0]["cells"] == data["shown"][0]["cells"]
     wrong = invoke("report", "model", "--show", "nome", "--force")
     assert (wrong.exit_code, "there is no column 'nome'" in wrong.stderr) == (2, True)
+    (tmp_path / "people.csv").unlink()  # as for a model that was copied to another folder
+    gone = invoke("report", "model", "--show", "name", "--force")
+    message = (
+        "error: people.csv: the file that the model was fitted on is no longer there; run the command in the folder"
+    )
+    assert (gone.exit_code, gone.stderr.startswith(message)) == (2, True)
 
 
 def test_show_without_a_table_says_what_is_missing(invoke, tmp_path):  # noqa: F811

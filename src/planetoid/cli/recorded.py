@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from planetoid.ids import NodeIds
     from planetoid.persistence import FitRecord
 
-__all__ = ["RecordedFit", "read_again", "read_shown", "recorded_fit"]
+__all__ = ["RecordedFit", "check_still_there", "read_again", "read_shown", "recorded_fit"]
 
 
 class RecordedFit(NamedTuple):
@@ -44,13 +44,8 @@ def read_again(record: FitRecord | None, model: Path, ids: NodeIds, *, quiet: bo
     """Return the data that a model was fitted on; its files must be what they were."""
     fit = recorded_fit(record, model)
     assert record is not None
-    missing = [path for path in fit.options.paths().values() if str(path) == "-" or not _exists(path)]
-    if missing:
-        raise DataError(
-            "the file that the model was fitted on is no longer there",
-            path=missing[0],
-            hint="run the command in the folder where the model was fitted",
-        )
+    for path in fit.options.paths().values():
+        check_still_there(path)
     data = fit.options.read(quiet=quiet)
     before = {entry["role"]: entry["sha256"] for entry in record.inputs}
     for source in data.sources:
@@ -90,7 +85,13 @@ def read_shown(
     return shown
 
 
-def _exists(path: Path) -> bool:
+def check_still_there(path: Path) -> None:
+    """Raise ``DataError`` if a file that a model was fitted on cannot be read again from the current folder."""
     from planetoid.io.locations import is_in_parts
 
-    return path.exists() or is_in_parts(path)
+    if str(path) == "-" or not (path.exists() or is_in_parts(path)):
+        raise DataError(
+            "the file that the model was fitted on is no longer there",
+            path=path,
+            hint="run the command in the folder where the model was fitted",
+        )

@@ -177,7 +177,7 @@ def _read_shown(
     record: FitRecord | None,
     model: Path,
 ) -> dict[str, list[object]] | None:
-    from planetoid.cli.recorded import read_shown, recorded_fit
+    from planetoid.cli.recorded import check_still_there, read_shown, recorded_fit
 
     if not columns:
         if nodes is not None:
@@ -188,6 +188,7 @@ def _read_shown(
     options = None if record is None or not record.command else recorded_fit(record, model).options
     if options is None or options.nodes is None:
         raise ParameterError("--show requires --nodes FILE, a table with these columns: the model was fitted without")
+    check_still_there(options.nodes)
     return read_shown(options.nodes, columns, ids, options)
 
 
