@@ -53,9 +53,14 @@ class Operators:
     # ---- what a method describes its scores by --------------------------------
 
     def rows(
-        self, norm: str | None, mean: npt.NDArray[np.float32] | None = None, deviation: Array | None = None
+        self,
+        norm: str | None,
+        mean: npt.NDArray[np.float32] | None = None,
+        deviation: Array | None = None,
+        *,
+        with_ones: bool = False,
     ) -> Value:
-        """Return the input rows: columns standardised, if there are means, and rows scaled to a norm."""
+        """Return the input rows scaled to a norm: before, with means, columns standardised and perhaps one of ones."""
         if self.tokens:
             if mean is not None:
                 raise DataError(
@@ -67,6 +72,8 @@ class Operators:
         if mean is not None:
             assert deviation is not None
             centred = self.add("Div", self.add("Sub", name, self.constant(mean)), self.constant(deviation))
+            if with_ones:
+                centred = self.add("Pad", centred, self.constant(np.array([0, 0, 0, 1])), self.constant(np.float32(1)))
             largest = self.add("ReduceMax", self.add("Abs", name), axes=[1], keepdims=1)
             described = self.add("Greater", largest, self.constant(np.float32(0)))
             name = self.add("Where", described, centred, self.constant(np.float32(0)))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from planetoid.models.context_network import ContextNetwork
     from planetoid.models.student import DistilledLayers, Student
 
-__all__ = ["PooledPredictions", "explain_new_row", "explain_node", "scaled_and_shifted"]
+__all__ = ["PooledPredictions", "explain_new_row", "explain_node", "of_given_features", "scaled_and_shifted"]
 
 SMALLEST = 1e-12
 BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
@@ -139,6 +139,19 @@ def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]
     same, _ = student.known_rows(x)
     note = "the row equals that of a fitted node, whose prediction it gets; the reasons are those of the student"
     return Answer(base + float(features.values.sum()), LOG_ODDS, [features], note if same[0] else "")
+
+
+def of_given_features(answer: Answer, n_features: int) -> Answer:
+    """Return the answer without columns that were added to the features; what they contribute is not a reason."""
+
+    def given(part: Contributions) -> Contributions:
+        if part.kind != "features":
+            return part
+        own = part.at < n_features
+        base = None if part.base is None else part.base + float(part.values[~own].sum())
+        return part._replace(at=part.at[own], values=part.values[own], base=base)
+
+    return answer._replace(parts=[given(part) for part in answer.parts])
 
 
 def scaled_and_shifted(answer: Answer, factor: float, offset: float) -> Answer:

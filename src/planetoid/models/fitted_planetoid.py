@@ -20,7 +20,13 @@ from planetoid.models.attached import Attached, AttachingClassifier
 from planetoid.models.class_bias import with_bias
 from planetoid.models.context_network import ContextNetwork
 from planetoid.models.context_predictions import ContextPredictions
-from planetoid.models.context_reasons import PooledPredictions, explain_new_row, explain_node, scaled_and_shifted
+from planetoid.models.context_reasons import (
+    PooledPredictions,
+    explain_new_row,
+    explain_node,
+    of_given_features,
+    scaled_and_shifted,
+)
 from planetoid.models.graph_inputs import connected
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material
@@ -172,8 +178,12 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
 
     def _explain(self, question: Question) -> Answer:
         if question.multi_label:
-            return self._explain_sets(question)
-        return scaled_and_shifted(self._explain_scores(question), 1.0, float(self.class_bias_ @ question.contrast))
+            answer = self._explain_sets(question)
+        else:
+            bias = float(self.class_bias_ @ question.contrast)
+            answer = scaled_and_shifted(self._explain_scores(question), 1.0, bias)
+        known = hasattr(self, "n_features_in_")
+        return of_given_features(answer, self.n_features_in_) if known and self._inputs.with_ones else answer
 
     def _explain_scores(self, question: Question) -> Answer:
         """Explain the prediction without the bias of the classes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, NoReturn
 
 import numpy as np
@@ -24,7 +25,7 @@ from planetoid.models.context_predictions import ContextPredictions
 from planetoid.models.evidence import Evidence, ask_views, most_labelled
 from planetoid.models.fitted_planetoid import FittedPlanetoid
 from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
-from planetoid.models.inputs import Inputs
+from planetoid.models.inputs import Inputs, keeping_few
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
 from planetoid.models.opinions import to_probabilities
@@ -364,7 +365,7 @@ class Planetoid(FittedPlanetoid):
             feature_arrays(x),
             contexts.walks(self._seed),
             teacher.examples(data.y, data.labelled),
-            self.training,
+            keeping_few(self.training, x.shape[1]),
             n_threads=resolve_n_jobs(self.n_jobs),
             evaluate=(
                 (lambda: self._evaluate(data, trained(), teacher)) if watched and data.validation is not None else None
@@ -407,4 +408,6 @@ class Planetoid(FittedPlanetoid):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         seen = as_seen_by(self.view_, data, self._network.contexts.adjacency)
+        if seen.X is not None and not self._inputs.keep_zeros:
+            seen = replace(seen, X=self._inputs.scaled(seen.X))  # the reference does not scale columns
         return reference_sample(seen, probabilities, as_accurate=True)

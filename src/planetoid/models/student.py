@@ -19,6 +19,7 @@ from scipy import sparse
 
 from planetoid.data.scaling import Rows
 from planetoid.io.model_files import Tensors
+from planetoid.models.inputs import keeping_few
 from planetoid.models.opinions import to_probabilities
 from planetoid.training.settings import Consistency
 from planetoid.utils.progress import progress
@@ -106,6 +107,7 @@ def distil(
     wide = min(1.0, ENOUGH_FEATURES * rows.shape[1] / max(1, len(unlabelled)))
     if len(examples.labelled) and len(unlabelled):
         plan = _plan((1 - wide) * min(1.0, len(unlabelled) / MANY), n_classes)
+        plan = keeping_few(plan, rows.shape[1])
         loss = ConsistencyLoss(layers, feature_arrays(rows), walks, examples, plan, n_threads=n_threads)
         with progress("student", plan.steps, verbose) as advance:
             for step in range(plan.steps):

@@ -23,7 +23,10 @@ __all__ = ["Counts", "Numbers"]
 
 @dataclass(frozen=True)
 class Numbers(Block):
-    """Numbers, scaled to mean 0 and standard deviation 1; a missing one is the median, with an indicator."""
+    """Numbers, scaled to mean 0 and standard deviation 1; a missing one is the median, with an indicator.
+
+    If no fitted row misses a value, there is no indicator, and a new row that does has the mean, which says nothing.
+    """
 
     kind: ClassVar[str] = "number"
 
@@ -67,7 +70,8 @@ class Numbers(Block):
         ]
         values = np.column_stack(parts)
         is_missing = np.isnan(values)
-        values = np.where(is_missing, np.array(self.median), values)
+        otherwise = np.where(np.array(self.n_missing) > 0, self.median, self.mean)
+        values = np.where(is_missing, otherwise, values)
         scaled = (values - np.array(self.mean)) / np.array(self.deviation)
         indicators = is_missing[:, np.array(self.n_missing) > 0]
         return np.column_stack([scaled.astype(np.float32), indicators.astype(np.float32)])
