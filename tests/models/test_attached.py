@@ -56,6 +56,18 @@ def test_ids_of_new_nodes(citation, grown):
     np.testing.assert_array_equal(model.predict_proba(data.X[n:], edges=heavier), expected)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_edges_in_a_data_frame(citation, grown, library):
+    frames = pytest.importorskip(library)
+    data, _ = citation
+    model, n, edges = grown
+    weighted = [(a, b, 1.0 + a % 3) for a, b in edges]
+    for some, columns in ((edges, ["a", "b"]), (weighted, ["a", "b", "weight"])):
+        table = frames.DataFrame(dict(zip(columns, zip(*some, strict=True), strict=True)))
+        expected = model.predict_proba(data.X[n:], edges=some)
+        np.testing.assert_array_equal(model.predict_proba(data.X[n:], edges=table), expected)
+
+
 def test_new_nodes_without_features(grown):
     model = grown[0]
     probabilities = model.predict_proba(edges=[("one", 3), ("two", 4), ("two", "one")])

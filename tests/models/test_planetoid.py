@@ -320,3 +320,18 @@ def test_contexts_are_closer_to_the_node_where_communities_are_not_the_classes(t
     np.testing.assert_allclose(
         pl.load(tmp_path / "model").predict_proba(row, edges=edges), model.predict_proba(row, edges=edges), rtol=1e-5
     )
+
+
+def test_probabilities_by_an_embedding_that_says_more_than_propagated_labels():
+    """Two communities in a graph of many edges: labels propagate across them, the embedding tells them apart."""
+    random = np.random.default_rng(0)
+    truth = np.arange(600) % 2
+    source, target = random.integers(0, 600, (2, 6000))
+    same = random.random(6000) < 0.8
+    target = np.where(same & (truth[source] != truth[target]), (target + 1) % 600, target)
+    graph = pl.Graph.from_edges(source, target, nodes=600)
+    model = pl.Planetoid(random_state=0).fit(None, pl.mask_labels(truth, range(40)), graph=graph)
+    found = model.predict_proba()[40:]
+    assert (found.argmax(axis=1) == truth[40:]).mean() > 0.95
+    assert found.max(axis=1).mean() > 0.93
+    assert model._graph_embedding is None  # not kept

@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, log_probabilities, predicted_prior
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import scale_rows
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.engine.filters import GraphMatrix, add_powers, one_thread_if_loaded
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
@@ -51,11 +51,17 @@ FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores o
 FEATURES_AGREE, LABELS_BESIDE = 1.05, 1.08  # the same with propagated labels beside: by features, of one method alone
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT, LABELS_WEIGHT_ALONE = 0.375, 0.3  # of propagated labels beside either, if they were always right
+MUCH_BETTER = 0.5  # times the log-loss of propagated labels: an embedding of the graph is the reference instead
 USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
 
 
 def reference_sample(
-    data: Dataset, probabilities: Probabilities, *, as_accurate: bool = False, pooled: bool = True
+    data: Dataset,
+    probabilities: Probabilities,
+    *,
+    as_accurate: bool = False,
+    pooled: bool = True,
+    embedding: Rows | None = None,
 ) -> Sample:
     """Return what a method says about unlabelled nodes, beside what a simple calibrated method says about them.
 
@@ -71,8 +77,11 @@ def reference_sample(
     pooled : bool
         Whether prediction sets are by both methods alike. Otherwise they are mostly by the simple one, where that uses
         the graph alone, as a method on the graph may be much worse.
+    embedding : array or sparse matrix of shape (n_nodes, dimension), optional
+        Of a graph without features: it stands in for them where it predicts hidden labels much better than propagated
+        labels do.
     """
-    reference, by_labels = _reference(data)
+    reference, by_labels = _reference(data, embedding)
     assert reference.probabilities is not None
     rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
     sample = Sample.of_reference(
@@ -95,10 +104,15 @@ def reference_sample(
     )
 
 
-def _reference(data: Dataset) -> tuple[Reference, bool]:
+def _reference(data: Dataset, embedding: Rows | None = None) -> tuple[Reference, bool]:
     """Return the simple method, and whether it propagates labels."""
     if data.X is None:
-        return _by_labels(data), True
+        by_labels = _by_labels(data)
+        if embedding is not None:
+            by_embedding = _by_features(replace(data, X=embedding))
+            if _log_loss(by_embedding) < MUCH_BETTER * _log_loss(by_labels):
+                return by_embedding._replace(agreement=FEATURES_AGREE), False
+        return by_labels, True
     if data.graph.n_edges == 0:
         return (_by_shared_features if _has_shared_features(data) else _by_features)(data), False
     by_features, by_labels = _by_features(data), _by_labels(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.graph.adjacency import strengths
 from planetoid.ids import NodeIds
 from planetoid.multi_label import Top
+
+if TYPE_CHECKING:
+    from planetoid.io.table import Table
 
 __all__ = ["Attached", "AttachingClassifier", "Edge"]
 
@@ -95,7 +98,7 @@ class AttachingClassifier(InductiveClassifier):
             Features of new nodes, one row each.
         nodes : iterable of ids, optional
             Fitted nodes.
-        edges : iterable of (id, id) or (id, id, weight), optional
+        edges : iterable of (id, id) or (id, id, weight), or a DataFrame of such columns, optional
             Edges of the new nodes, to fitted ones or to each other. The new nodes are classified by their neighbourhood
             as if they had been in the graph, without being trained on. Without X they have no features of their own,
             and the result has a row for each id that is not fitted, in the order of appearance.
@@ -113,7 +116,7 @@ class AttachingClassifier(InductiveClassifier):
                 "new nodes with edges are not supported for several labels per node",
                 hint="predict from features alone, or fit with these nodes in the graph",
             )
-        attached = Attached.of(self.node_ids_, self._fitted_adjacency(), X, list(edges), ids)
+        attached = Attached.of(self.node_ids_, self._fitted_adjacency(), X, _as_edges(edges), ids)
         return self.calibration_.apply(self._predict_attached(X, attached))
 
     def predict(
@@ -143,6 +146,20 @@ class AttachingClassifier(InductiveClassifier):
         """
         found = self.predict_proba(X, nodes=nodes, edges=edges, ids=ids)
         return self._sets(found, alpha, nodes, fitted=X is None and edges is None)
+
+
+def _as_edges(edges: Iterable[Edge]) -> list[Edge]:
+    """Return edges as tuples; a data frame is read as elsewhere."""
+    if not hasattr(edges, "columns"):
+        return list(edges)
+    from planetoid.io import read_edges
+
+    found, ends = read_edges(cast("Table", edges))
+    assert ends.source is not None
+    assert ends.target is not None
+    names = found.to_numpy().tolist()
+    weights = np.ones(len(ends.source)) if ends.weight is None else ends.weight
+    return [(names[i], names[j], float(w)) for i, j, w in zip(ends.source, ends.target, weights, strict=True)]
 
 
 def _new_ids(

@@ -222,6 +222,8 @@ class Planetoid(FittedPlanetoid):
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
         else:
             x = sparse.csr_array(X)
+        small = data.n_nodes <= MOST_NODES and data.n_classes < MANY_CLASSES
+        self._graph_embedding = x.toarray() if small and self.view_ == "graph" and self.calibrate else None
         contexts = NodeContexts.of(
             adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
         )
@@ -410,4 +412,5 @@ class Planetoid(FittedPlanetoid):
         seen = as_seen_by(self.view_, data, self._network.contexts.adjacency)
         if seen.X is not None and not self._inputs.keep_zeros:
             seen = replace(seen, X=self._inputs.scaled(seen.X))  # the reference does not scale columns
-        return reference_sample(seen, probabilities, as_accurate=True)
+        embedding, self._graph_embedding = self._graph_embedding, None
+        return reference_sample(seen, probabilities, as_accurate=True, embedding=embedding)
