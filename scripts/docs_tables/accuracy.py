@@ -97,7 +97,7 @@ def above_deepwalk() -> str:
 def _difference(ours: list[float], theirs: list[float]) -> str:
     """Return the mean difference of pairs and its standard error."""
     differences = [one - other for one, other in zip(ours, theirs, strict=True)]
-    return f"{mean(differences):+.1f} ± {_error(differences):.1f}"
+    return f"{round(mean(differences), 1) + 0.0:+.1f} ± {_error(differences):.1f}"
 
 
 def demo() -> str:
