@@ -83,7 +83,9 @@ def reference_sample(
     """
     reference, by_labels = _reference(data, embedding)
     assert reference.probabilities is not None
-    rows = np.flatnonzero((data.y < 0) & probabilities.any(axis=1) & reference.probabilities.any(axis=1))
+    known = probabilities.any(axis=1) & reference.probabilities.any(axis=1)
+    unlabelled = known & (data.y < 0)
+    rows = np.flatnonzero(unlabelled if unlabelled.any() else known)  # with all labels known, these nodes have to do
     sample = Sample.of_reference(
         probabilities,
         reference.probabilities,
