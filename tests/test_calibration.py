@@ -393,14 +393,22 @@ def test_features_tell_of_nodes_that_no_label_reaches(citation):
     assert found[500:].max(axis=1).mean() > 0.5
 
 
-@pytest.mark.parametrize("method", ["manireg", "semiemb", "tsvm", "planetoid-i"])
-def test_all_nodes_labelled(method):
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("manireg", {}),
+        ("semiemb", {"steps": 100}),
+        ("tsvm", {}),
+        ("planetoid-i", {"dimension": 16, "training__steps": 50, "training__pretrain": 1}),
+    ],
+)
+def test_all_nodes_labelled(method, parameters):
     """Nothing is left to predict but new rows, whose probabilities are calibrated too."""
     random = np.random.default_rng(0)
     y = np.arange(90) % 3
     X, new = (np.eye(3)[y] + random.normal(0, 0.6, (90, 3)) for _ in range(2))
     edges = [(i, int(j)) for i in range(90) for j in random.choice(np.flatnonzero(y == y[i]), 3) if i != j]
-    model = pl.METHODS[method](random_state=0)
+    model = pl.METHODS[method](random_state=0).set_params(**parameters)
     model.fit(X, y, **({} if method == "tsvm" else {"graph": pl.Graph.of(edges, nodes=range(90))}))
     assert model.calibration_.source == "reference"
     found = model.predict_proba(new)

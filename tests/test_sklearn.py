@@ -20,7 +20,7 @@ from planetoid.parameters import Parameters
 
 SMALL = {"dimension": 8, "steps": 200, "pretrain": 1, "training__steps": 200, "training__pretrain": 1}
 FEW_STEPS = {"steps": 20, "training__steps": 20}  # for checks that ask for an interface alone
-STEPS_OF_STUDENT = 50  # for those that ask for labels too, which are easy to learn
+STEPS_OF_STUDENT = 25  # for those that ask for labels too, which are easy to learn
 INDUCTIVE = [name for name in pl.METHODS if pl.METHODS[name].inductive]
 TRANSDUCTIVE = [name for name in pl.METHODS if not pl.METHODS[name].inductive]
 

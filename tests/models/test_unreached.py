@@ -7,6 +7,11 @@ import planetoid as pl
 
 N_REACHED, N_UNREACHED, N_LABELLED = 150, 60, 30
 NEW = range(1000, 1000 + N_UNREACHED)
+QUICK = {"view": "graph", "random_state": 0, "training__steps": 100}
+
+
+def planetoid(**parameters):
+    return pl.Planetoid().set_params(**QUICK, **parameters)
 
 
 def within(first, last, y, random):
@@ -35,7 +40,15 @@ def case(request):
 def fitted(case):
     X, y, edges, more = case
     graph = pl.Graph.of(edges + more, nodes=range(len(y)))
-    return pl.Planetoid(view="graph", random_state=0).fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
+    return planetoid().fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
+
+
+@pytest.fixture(scope="module")
+def without_them(case):
+    """Return a model of the nodes that labels reach."""
+    X, y, edges, _ = case
+    y = pl.mask_labels(y[:N_REACHED], range(N_LABELLED))
+    return planetoid().fit(X[:N_REACHED], y, graph=pl.Graph.of(edges, nodes=range(N_REACHED)))
 
 
 def accuracy(found, y):
@@ -60,20 +73,17 @@ def test_a_saved_model_knows_them(fitted, tmp_path, case):
     assert accuracy(found.argmax(axis=1), y) > 0.8
 
 
-def test_new_nodes_without_edges_to_the_others(case):
-    X, y, edges, more = case
-    model = pl.Planetoid(view="graph", random_state=0)
-    model.fit(X[:N_REACHED], pl.mask_labels(y[:N_REACHED], range(N_LABELLED)), graph=pl.Graph.of(edges))
+def test_new_nodes_without_edges_to_the_others(case, without_them):
+    X, y, _, more = case
+    model = without_them
     moved = [(i - N_REACHED + NEW[0], j - N_REACHED + NEW[0]) for i, j in more]
     assert accuracy(model.predict(X[N_REACHED:], edges=moved, ids=NEW), y) > 0.8
     assert accuracy(model.predict(X[N_REACHED:]), y) > 0.8
 
 
-def test_new_nodes_with_an_edge_are_labelled_by_it(case):
+def test_new_nodes_with_an_edge_are_labelled_by_it(case, without_them):
     """Features say one class, the edges to labelled nodes another."""
-    X, y, edges, _ = case
-    model = pl.Planetoid(view="graph", random_state=0)
-    model.fit(X[:N_REACHED], pl.mask_labels(y[:N_REACHED], range(N_LABELLED)), graph=pl.Graph.of(edges))
+    y, model = case[1], without_them
     to = [("new", int(node)) for node in np.flatnonzero(y[:N_LABELLED] == 1)]
     assert model.predict(np.eye(3)[[2]], edges=to, ids=["new"]).tolist() == [1]
 
@@ -81,7 +91,7 @@ def test_new_nodes_with_an_edge_are_labelled_by_it(case):
 def test_the_score_that_is_explained_is_that_of_the_prediction(case):
     X, y, edges, more = case
     graph = pl.Graph.of(edges + more, nodes=range(len(y)))
-    model = pl.Planetoid(view="graph", calibrate=False, random_state=0)
+    model = planetoid(calibrate=False)
     model.fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
     for node in (3, N_REACHED + 1, N_REACHED + 2):
         runner_up, best = np.sort(model.predict_proba(nodes=[node])[0])[-2:]
@@ -93,5 +103,5 @@ def test_without_features_of_labelled_nodes_nothing_is_learned_from_features(cas
     X = X.copy()
     X[:N_LABELLED] = 0
     graph = pl.Graph.of(edges + more, nodes=range(len(y)))
-    model = pl.Planetoid(view="graph", random_state=0).fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
+    model = planetoid().fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
     assert model._unreached is None
