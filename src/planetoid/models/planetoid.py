@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import log_softmax, softmax
 
 from planetoid.baselines.reference import reference_sample
-from planetoid.calibration import Sample
+from planetoid.calibration import MIN_LABELS, Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows
 from planetoid.data.types import Probabilities
@@ -223,7 +223,8 @@ class Planetoid(FittedPlanetoid):
         else:
             x = sparse.csr_array(X)
         small = data.n_nodes <= MOST_NODES and data.n_classes < MANY_CLASSES
-        self._graph_embedding = x.toarray() if small and self.view_ == "graph" and self.calibrate else None
+        by_reference = self.calibrate and len(data.validation_nodes[0]) < MIN_LABELS
+        self._graph_embedding = x.toarray() if small and by_reference and self.view_ == "graph" else None
         contexts = NodeContexts.of(
             adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
         )
