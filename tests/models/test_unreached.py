@@ -105,3 +105,47 @@ def test_without_features_of_labelled_nodes_nothing_is_learned_from_features(cas
     graph = pl.Graph.of(edges + more, nodes=range(len(y)))
     model = planetoid().fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
     assert model._unreached is None
+
+
+@pytest.fixture(scope="module")
+def half():
+    """Two of three nodes have features, and predictions are made from these."""
+    random = np.random.default_rng(0)
+    n = 300
+    y = np.arange(n) % 3
+    X = 3 * np.eye(3)[y] + random.normal(0, 0.5, (n, 3))
+    X[100:] *= (random.random(200) < 0.5)[:, None]
+    graph = pl.Graph.of(within(0, n, y, random), nodes=range(n))
+    model = pl.Planetoid(view="features").set_params(random_state=0, training__steps=100)
+    return model.fit(X, pl.mask_labels(y, range(N_LABELLED)), graph=graph), X, y
+
+
+class TestNodesWithoutFeatures:
+    """Where predictions are made from each node's own features, the others have those of the nodes around them."""
+
+    def test_fitted_nodes(self, half):
+        model, X, y = half
+        missing = ~X.any(axis=1)
+        assert (model.predict()[missing] == y[missing]).mean() > 0.85
+        assert (model.predict()[~missing] == y[~missing]).mean() > 0.95
+
+    def test_new_nodes(self, half):
+        model, _, y = half
+        edges = [(1000 + k, int(node)) for k in range(3) for node in np.flatnonzero(y == k)[:5]]
+        assert model.predict(edges=edges).tolist() == [0, 1, 2]
+        some = np.array([[3.0, 0, 0], [0, 0, 0], [0, 0, 3.0]])
+        assert model.predict(some, edges=edges, ids=[1000, 1001, 1002]).tolist() == [0, 1, 2]
+
+    def test_saved_models(self, half, tmp_path):
+        model, _, y = half
+        model.save(tmp_path / "model")
+        loaded = pl.load(tmp_path / "model")
+        edges = [(1000, int(node)) for node in np.flatnonzero(y == 1)[:5]]
+        np.testing.assert_array_equal(loaded.predict_proba(edges=edges), model.predict_proba(edges=edges))
+
+    def test_reasons(self, half):
+        model, X, _ = half
+        node = int(np.flatnonzero(~X.any(axis=1))[0])
+        neighbours = next(group for group in model.explain(node).groups if group.kind == "neighbours")
+        assert neighbours.reasons
+        assert node not in {reason.name for reason in neighbours.reasons}

@@ -67,7 +67,7 @@ class Operators:
                     "the model was fitted on dense features, whose columns it centres, so that new rows are not sparse",
                     hint="export it for dense rows, not for tokens",
                 )
-            return Value(self._scaled("values", norm), SINGLE, "tokens")
+            return self.to_norm(Value("values", SINGLE, "tokens"), norm)
         name = "features"
         if mean is not None:
             assert deviation is not None
@@ -77,7 +77,44 @@ class Operators:
             largest = self.add("ReduceMax", self.add("Abs", name), axes=[1], keepdims=1)
             described = self.add("Greater", largest, self.constant(np.float32(0)))
             name = self.add("Where", described, centred, self.constant(np.float32(0)))
-        return Value(self._scaled(name, norm), SINGLE)
+        return self.to_norm(Value(name, SINGLE), norm)
+
+    def to_norm(self, value: Value, norm: str | None) -> Value:
+        """Scale rows to a norm."""
+        return value if norm is None else value._replace(name=self._scaled(value.name, norm))
+
+    def with_length(self, rows: Value, scaled: Value, standard: Array, n_columns: int, factor: float) -> Value:
+        """Return scaled rows with one more column, the logarithm of a row's length before they were scaled.
+
+        ``standard`` has mean and deviation of that logarithm. All are multiplied by ``factor``; rows of zeros remain.
+        """
+        mean, deviation = (float(number) for number in standard)
+        length = self.add("Sqrt", self._sum(self.add("Mul", rows.name, rows.name)))
+        logs = self.add("Log", self.add("Add", length, self._number(1, rows)))
+        column = self.add("Div", self.add("Sub", logs, self._number(mean, rows)), self._number(deviation, rows))
+        known = self.add("Greater", length, self._number(0, rows))
+        column = self.add("Where", known, column, self._number(0, rows))
+        name = self.add("Concat", scaled.name, column, axis=1)
+        tokens = scaled.tokens
+        if tokens is not None:  # the column after all others
+            number = self.add("Mul", self.add("ReduceMax", tokens, axes=[1], keepdims=1), self.constant(np.int64(0)))
+            tokens = self.add("Concat", tokens, self.add("Add", number, self.constant(np.int64(n_columns))), axis=1)
+        return self.scaled(Value(name, scaled.dtype, tokens), factor)
+
+    def with_waves(self, rows: Value, directions: Array, phases: Array, mean: Array, factor: float) -> Value:
+        """Return rows beside ``sqrt(2 / waves) cos(rows @ directions + phases) - mean``, all times ``factor``.
+
+        Rows of zeros remain so.
+        """
+        argument = self.linear(rows, directions, phases)
+        height = float(np.sqrt(2 / len(phases)))
+        waves = self.add(
+            "Sub", self.scaled(Value(self.add("Cos", argument.name), argument.dtype), height).name, self.constant(mean)
+        )
+        largest = self.add("ReduceMax", self.add("Abs", rows.name), axes=[1], keepdims=1)
+        known = self.add("Greater", largest, self._number(0, rows))
+        waves = self.add("Where", known, waves, self._number(0, rows))
+        return self.scaled(Value(self.add("Concat", rows.name, waves, axis=1), rows.dtype), factor)
 
     def cast(self, value: Value, dtype: npt.DTypeLike) -> Value:
         """Convert to another precision."""
@@ -125,7 +162,7 @@ class Operators:
 
     def scaled(self, value: Value, factor: float) -> Value:
         """Return ``factor * value``."""
-        return Value(self.add("Mul", value.name, self._number(factor, value)), value.dtype)
+        return value._replace(name=self.add("Mul", value.name, self._number(factor, value)))
 
     def shifted(self, value: Value, by: float) -> Value:
         """Return ``value + by``."""

@@ -12,10 +12,10 @@ from planetoid.data.dataset import Dataset
 from planetoid.data.types import Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.node_contexts import NodeContexts
-from planetoid.models.opinions import geometric_mean, kappa
+from planetoid.models.opinions import clearly_better, geometric_mean, kappa
 from planetoid.models.student import DistilledLayers, class_probabilities
 
-__all__ = ["ContextPredictions"]
+__all__ = ["ContextPredictions", "mean_prediction"]
 
 PREDICTION_RESTART = 0.3  # of the walks over which predictions are averaged, at least
 OTHER_WEIGHTS = (1.0, 0.5, 0.0)  # of the predictions of contexts, that validation labels choose from
@@ -43,8 +43,7 @@ class ContextPredictions(NamedTuple):
 
     def mean(self, contexts: NodeContexts, otherwise: Probabilities) -> Probabilities:
         """Return the mean over the contexts of each node; where no context has a prediction, ``otherwise``."""
-        mean = _averaged(contexts).mean(self.own, self._described)
-        return np.where(mean.any(axis=1, keepdims=True), mean, otherwise)
+        return mean_prediction(self.own, contexts, otherwise)
 
     def shares(self, contexts: NodeContexts, row: int) -> npt.NDArray[np.float64]:
         """Return the share of every node in the mean of one node."""
@@ -74,7 +73,7 @@ class ContextPredictions(NamedTuple):
         best, chosen = geometric_mean(probabilities, mean, agreement), agreement
         for weight in OTHER_WEIGHTS if len(rows) else ():
             pool = geometric_mean(probabilities, mean, weight)
-            if _clearly_better(pool[rows].argmax(axis=1) == codes, best[rows].argmax(axis=1) == codes):
+            if clearly_better(pool[rows].argmax(axis=1) == codes, best[rows].argmax(axis=1) == codes):
                 best, chosen = pool, weight
         return best, chosen
 
@@ -88,15 +87,13 @@ class ContextPredictions(NamedTuple):
         return cls(DistilledLayers.of_tensors(tensors, "distilled"), tensors["own_predictions"])
 
 
-def _clearly_better(correct: npt.NDArray[np.bool_], correct_before: npt.NDArray[np.bool_]) -> bool:
-    """Return whether more are correct by more than a standard error of the difference, which is paired.
+def mean_prediction(own: npt.NDArray[np.float32], contexts: NodeContexts, otherwise: Probabilities) -> Probabilities:
+    """Return the mean over the contexts of each node of predictions, which are rows of zeros for nodes without any.
 
-    >>> before = np.arange(100) < 60
-    >>> _clearly_better(np.arange(100) < 61, before), _clearly_better(np.arange(100) < 70, before)
-    (False, True)
+    Where no context has a prediction, ``otherwise``.
     """
-    gain = int(correct.sum()) - int(correct_before.sum())
-    return bool(gain > np.sqrt((correct != correct_before).sum()))
+    mean = _averaged(contexts).mean(own, np.asarray(own.any(axis=1)))
+    return np.where(mean.any(axis=1, keepdims=True), mean, otherwise)
 
 
 def _averaged(contexts: NodeContexts) -> NodeContexts:

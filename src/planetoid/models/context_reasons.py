@@ -27,14 +27,25 @@ from planetoid.explanation.contributions import (
 
 if TYPE_CHECKING:
     from planetoid.models.context_network import ContextNetwork
+    from planetoid.models.hops import Hops
+    from planetoid.models.inputs import Inputs
     from planetoid.models.student import DistilledLayers, Student
 
-__all__ = ["PooledPredictions", "explain_new_row", "explain_node", "of_given_features", "scaled_and_shifted"]
+__all__ = [
+    "PooledPredictions",
+    "explain_hops",
+    "explain_new_row",
+    "explain_node",
+    "of_given_features",
+    "scaled_and_shifted",
+]
 
 SMALLEST = 1e-12
 BY_STUDENT = f"{BY_WEIGHT} in the student, the network that labels rows without edges"
 BY_CONTEXT = "features of this node times their share in the contexts and the gradient of the network"
 BY_FEATURE = "value of the feature in the contexts times the gradient of the score"
+BY_HOPS = "features and place of this node times their share in the input of the network and its gradient"
+BY_FEATURE_OF_HOPS = "value of the feature in the node and one and two steps away, times the gradient of the score"
 BY_POOLED = f"{BY_CONTEXT}; and what is predicted for this node by itself, times its share"
 
 
@@ -50,25 +61,67 @@ def explain_node(
 
     ``x`` has the inputs of the network, if features have a meaning; ``opinions`` are those of teacher and other views.
     """
-    layers, weights = network.layers, network.contexts.shares(row)
-    active = embedding[row] > 0
-    gradient = (layers.W2.astype(np.float64) @ question.contrast) * active  # by the hidden units before ReLU
+    weights = network.contexts.shares(row)
+    gradient, base = _gradient(question, row, network, embedding, opinions)
     around = np.flatnonzero(weights)
     shares = weights[around]
     values = shares * (network.projected[around].astype(np.float64) @ gradient)
-    base = float(gradient @ layers.b1 + layers.b2 @ question.contrast)
-    if opinions is not None:
-        base += float(opinions[row] @ question.contrast)
     parts = [Contributions("neighbours", around, values, BY_CONTEXT, base)]
     if x is not None:
         seen = np.asarray(x[around].T @ shares)[None, :]
-        parts.append(by_weight(seen, layers.W1.astype(np.float64) @ gradient, base, BY_FEATURE))
-    if question.data is not None:
-        rows = question.data.labelled
-        probabilities = softmax(embedding[rows] @ layers.W2 + layers.b2, axis=1)
-        products = (embedding[rows] @ embedding[row]).astype(np.float64)
-        parts.append(by_label_gradient(question.data, rows, products, probabilities, question.contrast))
+        parts.append(by_weight(seen, network.layers.W1.astype(np.float64) @ gradient, base, BY_FEATURE))
+    parts += _by_labels(question, row, network, embedding)
     return Answer(base + float(values.sum()), LOG_ODDS, parts)
+
+
+def explain_hops(
+    question: Question,
+    row: int,
+    network: ContextNetwork,
+    embedding: npt.NDArray[np.float32],
+    hops: Hops,
+    opinions: npt.NDArray[np.float32] | None,
+) -> Answer:
+    """Return the parts of the log-odds of a fitted node, by its own features and those one and two steps away."""
+    gradient, base = _gradient(question, row, network, embedding, opinions)
+    reasons = hops.reasons(network.contexts.adjacency, row, network.layers.W1.astype(np.float64) @ gradient)
+    around = np.flatnonzero(reasons.neighbours)
+    score = base + float(reasons.neighbours.sum())
+    parts = [Contributions("neighbours", around, reasons.neighbours[around], BY_HOPS, base)]
+    if reasons.features is not None:
+        present = np.flatnonzero(reasons.features)
+        rest = score - float(reasons.features[present].sum())
+        parts.append(Contributions("features", present, reasons.features[present], BY_FEATURE_OF_HOPS, rest))
+    parts += _by_labels(question, row, network, embedding)
+    return Answer(score, LOG_ODDS, parts)
+
+
+def _gradient(
+    question: Question,
+    row: int,
+    network: ContextNetwork,
+    embedding: npt.NDArray[np.float32],
+    opinions: npt.NDArray[np.float32] | None,
+) -> tuple[npt.NDArray[np.float64], float]:
+    """Return the gradient of the score by the hidden units before ReLU, and what is not due to the inputs."""
+    layers = network.layers
+    gradient = (layers.W2.astype(np.float64) @ question.contrast) * (embedding[row] > 0)
+    base = float(gradient @ layers.b1 + layers.b2 @ question.contrast)
+    if opinions is not None:
+        base += float(opinions[row] @ question.contrast)
+    return gradient, base
+
+
+def _by_labels(
+    question: Question, row: int, network: ContextNetwork, embedding: npt.NDArray[np.float32]
+) -> list[Contributions]:
+    """Return what labels add through the output layer, if the data are known."""
+    if question.data is None:
+        return []
+    rows, layers = question.data.labelled, network.layers
+    probabilities = softmax(embedding[rows] @ layers.W2 + layers.b2, axis=1)
+    products = (embedding[rows] @ embedding[row]).astype(np.float64)
+    return [by_label_gradient(question.data, rows, products, probabilities, question.contrast)]
 
 
 class PooledPredictions(NamedTuple):
@@ -141,15 +194,18 @@ def explain_new_row(student: Student, x: Rows, contrast: npt.NDArray[np.float64]
     return Answer(base + float(features.values.sum()), LOG_ODDS, [features], note if same[0] else "")
 
 
-def of_given_features(answer: Answer, n_features: int) -> Answer:
-    """Return the answer without columns that were added to the features; what they contribute is not a reason."""
+def of_given_features(answer: Answer, inputs: Inputs, row: Rows) -> Answer:
+    """Return the answer by the features as they were given, where ``inputs`` add columns to them.
+
+    ``row`` is the scaled row of the node. What a column of ones or the length of a row contributes is no reason.
+    """
+    dense = np.asarray(row if isinstance(row, np.ndarray) else row.toarray(), dtype=np.float64)[0]
 
     def given(part: Contributions) -> Contributions:
         if part.kind != "features":
             return part
-        own = part.at < n_features
-        base = None if part.base is None else part.base + float(part.values[~own].sum())
-        return part._replace(at=part.at[own], values=part.values[own], base=base)
+        at, values, rest = inputs.by_given_columns(part.at, part.values, dense)
+        return part._replace(at=at, values=values, base=None if part.base is None else part.base + rest)
 
     return answer._replace(parts=[given(part) for part in answer.parts])
 

@@ -11,6 +11,10 @@ A graph may have communities that are not the classes. Both halves of its edges 
 agree although they are wrong. Left-out labels reveal it: where they say, by more than two standard errors, that a view
 is less accurate than its halves agree, its agreement counts no more than these labels, and contexts are closer to the
 node.
+
+All three views expect that joined nodes are alike, or that the graph says nothing. Where joined nodes differ in a
+regular way, a fourth one (:mod:`planetoid.models.hops`) tells the classes. It is taken if left-out labels say, by more
+than two standard errors, that it is better than each of the others; there is no agreement that would say it with less.
 """
 
 from __future__ import annotations
@@ -26,10 +30,11 @@ from planetoid.data.scaling import Rows
 from planetoid.engine.filters import Filter
 from planetoid.graph.adjacency import normalized_adjacency, reached_from
 from planetoid.labels import some_of_each_class
+from planetoid.models.hops import Hops
 from planetoid.models.node_contexts import USUAL_RESTART
-from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, kappa, sharpened
+from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, clearly_better, kappa, sharpened
 from planetoid.models.teacher import Teacher, Verdict
-from planetoid.models.views import OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, View
+from planetoid.models.views import ALL_VIEWS, OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, Regression, View
 
 __all__ = ["CHANCE", "Evidence", "ask_views", "most_labelled"]
 
@@ -53,6 +58,7 @@ class Evidence(NamedTuple):
     X: Rows | None  # rows of unit length
     adjacency: sparse.csr_array | None  # symmetric
     n_threads: int | None = None  # of compiled products; None: of scipy
+    hops: Hops | None = None  # if that view is asked too
 
     @property
     def n_nodes(self) -> int:
@@ -73,6 +79,9 @@ class Evidence(NamedTuple):
             assert self.X is not None
             return FeatureView(self.X, None, labelled, random)
         assert self.adjacency is not None
+        if name == "hops":
+            assert self.hops is not None
+            return FeatureView(self.hops.rows(self.adjacency), None, labelled, random)
         if name == "graph":
             return GraphView(self.adjacency, labelled, self.n_threads)
         assert self.X is not None
@@ -120,14 +129,15 @@ def ask_views(
     codes: Codes,
     n_classes: int,
     *,
-    names: Sequence[str] = VIEWS,
+    names: Sequence[str] = ALL_VIEWS,
     seed: int = 0,
 ) -> Teacher:
     """Classify all nodes by the view that two halves of the evidence agree about most, and that the labels bear out.
 
     The other views give a second opinion, which counts as far as they are almost as reliable.
     """
-    names = [name for name in evidence.views() if name in names]
+    with_hops = evidence.hops is not None and "hops" in names
+    names = [name for name in evidence.views() if name in names] or ["hops"]
     random = np.random.default_rng([seed, 1])
     views = {name: evidence.view(name, labelled, random) for name in names}
     targets = np.eye(n_classes)[codes]
@@ -144,15 +154,40 @@ def ask_views(
             verdicts[name] = Verdict(agreement, left_out, reliability)
     reliable = {name: max(verdicts[name].reliability, LEAST_RELIABILITY) for name in verdicts} or {names[0]: 1.0}
     best = _most_reliable(reliable, _in_doubt(evidence, verdicts))
+    if with_hops and names != ["hops"] and _hops_are_better(evidence, labelled, codes, targets, fits, often):
+        best = "hops"
+        views[best] = evidence.view(best, labelled, np.random.default_rng([seed, 5]))
+        fits[best] = views[best].regression(targets)
+        left_out = kappa(fits[best].left_out.argmax(axis=1)[often], codes[often], n_classes)
+        verdicts[best] = Verdict(left_out, left_out, left_out * (1 + n_often / LABELS_THAT_COUNT))
+        reliable[best] = max(verdicts[best].reliability, LEAST_RELIABILITY)
     probabilities = views[best].classify(codes, n_classes, fits[best])
     others = np.zeros_like(probabilities)
-    for name in [other for other in reliable if other != best]:
+    for name in [other for other in reliable if other != best and other in verdicts]:
         weight = _second_weight(name, best, reliable, verdicts, n_often)
         if weight > LEAST_WEIGHT and reliable[name] > CHANCE:
             opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
             others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
     restart = _restart(verdicts[best], n_often) if best == "neighbourhood" and verdicts else USUAL_RESTART
     return Teacher(best, probabilities, fits[best].accuracy, others, verdicts, restart=restart)
+
+
+def _hops_are_better(
+    evidence: Evidence,
+    labelled: npt.NDArray[np.int64],
+    codes: Codes,
+    targets: npt.NDArray[np.float64],
+    fits: dict[str, Regression],
+    often: npt.NDArray[np.bool_],
+) -> bool:
+    """Return whether the rows of hops label left-out nodes clearly better than every other view."""
+    assert evidence.hops is not None
+    assert evidence.adjacency is not None
+    rows = evidence.hops.rows(evidence.adjacency, labelled)
+    view = FeatureView(rows, None, np.arange(len(labelled)), np.random.default_rng(0))
+    found = (view.regression(targets).left_out.argmax(axis=1) == codes)[often]
+    others = [(fit.left_out.argmax(axis=1) == codes)[often] for fit in fits.values()]
+    return all(clearly_better(found, other, STANDARD_ERRORS) for other in others)
 
 
 def _most_agreement(left_out: float, n_labels: int) -> float:

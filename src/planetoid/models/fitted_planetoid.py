@@ -19,15 +19,17 @@ from planetoid.io.model_files import Tensors
 from planetoid.models.attached import Attached, AttachingClassifier
 from planetoid.models.class_bias import with_bias
 from planetoid.models.context_network import ContextNetwork
-from planetoid.models.context_predictions import ContextPredictions
+from planetoid.models.context_predictions import ContextPredictions, mean_prediction
 from planetoid.models.context_reasons import (
     PooledPredictions,
+    explain_hops,
     explain_new_row,
     explain_node,
     of_given_features,
     scaled_and_shifted,
 )
 from planetoid.models.graph_inputs import connected
+from planetoid.models.hops import Hops
 from planetoid.models.inputs import Inputs
 from planetoid.models.label_set_model import LabelSetModel, Material
 from planetoid.models.node_contexts import USUAL_RESTART
@@ -70,6 +72,7 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
     _context_predictions: ContextPredictions | None
     _second_view: SecondView | None
     _unreached: Unreached | None
+    _hops: Hops | None
     _student: Student | None
     _inputs: Inputs
     _sets_model: LabelSetModel
@@ -82,11 +85,32 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             x = sparse.csr_array(self._inputs.scaled(self._check_new(X)))
         if self.view_ == "graph":  # which has no features: the mean of the neighbours instead
             return self._predict_by_edges(attached, x)
-        if x is not None:
+        if self._hops is not None:
+            projected = np.asarray(self._hops.extended(attached.adjacency, x) @ network.layers.W1, dtype=np.float32)
+        elif x is not None:
             projected = np.asarray(x @ network.layers.W1, dtype=np.float32)
         else:
             projected = np.zeros((attached.n_new, network.projected.shape[1]), np.float32)
-        return with_bias(self._extended(attached, projected, x), self.class_bias_)
+        found = self._extended(attached, projected, x)
+        if self.view_ == "features":
+            found = self._by_neighbours_where_undescribed(attached, found, x)
+        return with_bias(found, self.class_bias_)
+
+    def _by_neighbours_where_undescribed(
+        self, attached: Attached, found: Probabilities, x: sparse.csr_array | None
+    ) -> Probabilities:
+        """Return the probabilities of new nodes; those without features have the mean of the nodes around them."""
+        described = np.zeros(attached.n_new, bool) if x is None else np.diff(x.indptr) > 0
+        if described.all():
+            return found
+        network = self._network
+        fitted = np.asarray(softmax(network.log_probabilities(self.embedding_), axis=1))
+        if self._unreached is not None:
+            fitted = np.where(self._unreached.reached[:, None], fitted, 0.0)
+        own = np.vstack([fitted, np.where(described[:, None], found, 0.0)]).astype(np.float32)
+        contexts = network.contexts._replace(adjacency=attached.adjacency).around()
+        mean = mean_prediction(own, contexts, np.vstack([fitted, found]))[len(fitted) :]
+        return np.where(described[:, None], found, mean)
 
     def _predict_by_edges(self, attached: Attached, x: sparse.csr_array | None) -> Probabilities:
         """Label new nodes by the embeddings of their neighbours; where no label reaches them, by rows x."""
@@ -142,7 +166,7 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
         if self.multi_label_:
             return self._alone().probabilities({"features": self._inputs.scaled(X)})
         assert self._student is not None
-        if self._inputs.keep_zeros:
+        if self._inputs.only_norm:
             found = self._student.predict(X, self.row_normalize)
         else:
             found = self._student.predict(self._inputs.scaled(X))
@@ -150,20 +174,23 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
 
     def _write_scores(self, operators: Operators) -> Value:
         if self.multi_label_:
-            return self._alone().write_scores(operators, self._inputs.write(operators))
-        return self._new_rows_student().write_scores(operators, self._inputs.write(operators), self.class_bias_)
+            return self._alone().write_scores(operators, self._inputs.write(operators, self.n_features_in_))
+        return self._new_rows_student().write_scores(
+            operators, self._inputs.write(operators, self.n_features_in_), self.class_bias_
+        )
 
     def _embed_new(self, X: FeaturesLike) -> npt.NDArray[np.float32]:
         """Return the embedding of new rows: that of their features without any context.
 
-        Where the model learned from the graph alone, it is the mean embedding of each class, weighted by the student's
-        probabilities. A row that equals a fitted one has that node's embedding.
+        Where the model learned from the graph alone, or from hops, it is the mean embedding of each class, weighted by
+        the student's probabilities. A row that equals a fitted one has that node's embedding.
         """
-        known = hasattr(self, "n_features_in_") and (self.view_ != "graph" or self._student is not None)
+        by_student = self.view_ in ("graph", "hops")  # rows alone are not what the network sees
+        known = hasattr(self, "n_features_in_") and (not by_student or self._student is not None)
         if self.multi_label_ or not known:
             return super()._embed_new(X)
         x = self._inputs.scaled(self._check_new(X))
-        if self.view_ == "graph":
+        if by_student:
             assert self._student is not None
             weights = self.label_distributions_ / self.label_distributions_.sum(axis=0)
             found = with_bias(self._student.predict(x), self.class_bias_)
@@ -183,7 +210,12 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             bias = float(self.class_bias_ @ question.contrast)
             answer = scaled_and_shifted(self._explain_scores(question), 1.0, bias)
         known = hasattr(self, "n_features_in_")
-        return of_given_features(answer, self.n_features_in_) if known and self._inputs.with_ones else answer
+        if not known or not self._inputs.adds_columns or (question.data is None and question.row is not None):
+            return answer
+        X = question.known_row() if question.row is None else question.known_data().X
+        assert X is not None
+        row = self._inputs.scaled(X if question.row is None else X[[question.row]])
+        return of_given_features(answer, self._inputs, row)
 
     def _explain_scores(self, question: Question) -> Answer:
         """Explain the prediction without the bias of the classes."""
@@ -195,6 +227,8 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
         if self.view_ != "graph" and question.data is not None and question.data.X is not None:
             x = sparse.csr_array(self._inputs.scaled(question.data.X))
         opinions = getattr(self, "opinions_", None)
+        if self._hops is not None:
+            return explain_hops(question, question.row, network, self.embedding_, self._hops, opinions)
         answer = explain_node(question, question.row, network, self.embedding_, x, opinions)
         if predictions is not None:
             shares = predictions.shares(network.contexts, question.row)
@@ -204,7 +238,7 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             answer = self._second_view.added_to(answer, question.row, question.contrast)
         if self._unreached is not None and not self._unreached.reached[question.row]:
             predictions = self._unreached.predictions
-            shares = predictions.shares(network.contexts, question.row)
+            shares = predictions.shares(network.contexts.around(), question.row)
             answer = PooledPredictions(shares, predictions.own, predictions.layers, 1.0).added_to(
                 answer, question.contrast, None
             )
@@ -241,6 +275,8 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             tensors |= self._second_view.tensors()
         if self._unreached is not None:
             tensors |= self._unreached.tensors()
+        if self._hops is not None:
+            tensors |= self._hops.tensors()
         if hasattr(self, "n_features_in_"):
             tensors |= self._inputs.tensors()
         if self._student is not None:
@@ -249,7 +285,7 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
         return tensors
 
     def _take_tensors(self, tensors: Tensors) -> None:
-        self._context_predictions = self._student = self._second_view = self._unreached = None
+        self._context_predictions = self._student = self._second_view = self._unreached = self._hops = None
         if "inputs.mean" in tensors:
             self._inputs = Inputs.of_tensors(tensors, self.row_normalize)
         if self.multi_label_:
@@ -266,6 +302,8 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
             self._second_view = SecondView.of_tensors(tensors)
         if "unreached.reached" in tensors:
             self._unreached = Unreached.of_tensors(tensors)
+        if "hops.values" in tensors:
+            self._hops = Hops.of_tensors(tensors)
         if "student.keys" in tensors:
             self._student = Student.of_tensors(tensors)
 

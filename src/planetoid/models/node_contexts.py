@@ -10,6 +10,7 @@ from scipy import sparse
 
 from planetoid.engine.shards import by_columns
 from planetoid.graph.adjacency import mean_weight, strengths
+from planetoid.models.views import OF_OWN_ROWS
 from planetoid.training.settings import Neighbourhood
 
 if TYPE_CHECKING:
@@ -45,7 +46,11 @@ class NodeContexts(NamedTuple):
     ) -> NodeContexts:
         """Return the contexts that a view of a graph looks at; ``restart`` is that of a neighbourhood with "auto"."""
         given = restart if isinstance(neighbourhood.restart, str) else float(neighbourhood.restart)
-        return cls(adjacency, neighbourhood, 1.0 if view == "features" else given, n_threads)
+        return cls(adjacency, neighbourhood, 1.0 if view in OF_OWN_ROWS else given, n_threads)
+
+    def around(self) -> NodeContexts:
+        """Return contexts beyond the node itself, if these are not."""
+        return self if self.restart < 1 else self._replace(restart=USUAL_RESTART)
 
     def walks(self, seed: int) -> Walks:
         """Return how contexts are sampled."""

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "FEW_LABELS", "SECOND_POWER", "Codes", "geometric_mean", "kappa", "second_labels", "sharpened", "to_probabilities",
+    "FEW_LABELS", "SECOND_POWER", "Codes", "clearly_better", "geometric_mean", "kappa", "second_labels", "sharpened",
+    "to_probabilities",
 ]  # fmt: skip
 
 SECOND_POWER = 6  # of how good an opinion is, relative to the best one: its weight
@@ -67,6 +68,19 @@ def kappa(one: Codes, other: Codes, n_classes: int) -> float:
     shares = [np.bincount(codes, minlength=n_classes) / len(codes) for codes in (one, other)]
     chance = float(shares[0] @ shares[1])
     return float(((one == other).mean() - chance) / max(1.0 - chance, 1e-9))
+
+
+def clearly_better(
+    correct: npt.NDArray[np.bool_], correct_before: npt.NDArray[np.bool_], standard_errors: float = 1.0
+) -> bool:
+    """Return whether more are correct by more than so many standard errors of the difference, which is paired.
+
+    >>> before = np.arange(100) < 60
+    >>> clearly_better(np.arange(100) < 61, before), clearly_better(np.arange(100) < 70, before)
+    (False, True)
+    """
+    gain = int(correct.sum()) - int(correct_before.sum())
+    return bool(gain > standard_errors * np.sqrt((correct != correct_before).sum()))
 
 
 def second_labels(codes: Codes) -> npt.NDArray[np.bool_]:

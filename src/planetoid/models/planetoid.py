@@ -25,6 +25,8 @@ from planetoid.models.context_predictions import ContextPredictions
 from planetoid.models.evidence import Evidence, ask_views, most_labelled
 from planetoid.models.fitted_planetoid import FittedPlanetoid
 from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
+from planetoid.models.hops import FEWEST_NODES, Hops
+from planetoid.models.hops import MOST_NODES as MOST_NODES_OF_HOPS
 from planetoid.models.inputs import Inputs, keeping_few
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
@@ -40,7 +42,7 @@ from planetoid.models.second_view import (
 from planetoid.models.student import DistilledLayers, Student, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.unreached import Unreached
-from planetoid.models.views import VIEWS
+from planetoid.models.views import ALL_VIEWS, OF_OWN_ROWS
 from planetoid.multi_label import SetSample
 from planetoid.parameters import N_JOBS, RANDOM_STATE, ROW_NORMALIZE, VERBOSE, Constraints, Integer
 from planetoid.search_space import Categorical, Float, SearchSpace
@@ -62,10 +64,12 @@ class Planetoid(FittedPlanetoid):
     nodes; L_u asks two independent samples of the contexts of an unlabelled node to agree. A prediction replaces the
     sample by its mean over all walks, so nothing about it is random.
 
-    Before training, three simple classifiers are asked what features, neighbourhoods and the graph say on their own
+    Before training, simple classifiers are asked what features, neighbourhoods and the graph say on their own
     (:mod:`planetoid.models.evidence`). The most reliable one teaches the network in its first steps and decides what
-    the network sees: where the graph misleads, the node's own features alone. Where the features around a node and its
-    place in the graph are about as reliable, predictions from both are pooled (:mod:`planetoid.models.second_view`).
+    the network sees: where the graph misleads, the node's own features alone; where joined nodes differ in a regular
+    way, a node's features beside those of its neighbours (:mod:`planetoid.models.hops`). Where the features around a
+    node and its place in the graph are about as reliable, predictions from both are pooled
+    (:mod:`planetoid.models.second_view`).
 
     Works with a graph, with features, or with both. Without edges, a graph of nearest neighbours is made from the
     features. Without features, or where they say nothing, they are replaced by an embedding of the graph
@@ -81,8 +85,9 @@ class Planetoid(FittedPlanetoid):
     ----------
     dimension : int or "auto"
         Width of the embedding. ``"auto"`` is the number of classes, but between 32 and 128.
-    view : {"auto", "features", "neighbourhood", "graph"}
-        What predictions are made from: each node's own features, the features around it, or its place in the graph.
+    view : {"auto", "features", "neighbourhood", "graph", "hops"}
+        What predictions are made from: each node's own features, the features around it, its place in the graph, or its
+        own features beside those one and two steps away (not for several labels per node).
     neighbourhood : Neighbourhood
         How contexts are sampled.
     training : Consistency
@@ -91,7 +96,8 @@ class Planetoid(FittedPlanetoid):
         Whether a network on features alone is distilled from the model, which labels new rows without edges.
     row_normalize : {"l2", "l1", None}
         Norm to which feature rows are scaled. The columns of dense features are centred before, and scaled to the same
-        standard deviation if they are in different units or if the labels say so.
+        standard deviation if they are in different units or if the labels say so; likewise, columns are added for the
+        length of a row, or for what is not linear in few dense columns. None switches the latter off.
     callbacks : list of Callback, optional
         :class:`~planetoid.EarlyStopping`, :class:`~planetoid.Checkpoint` and others. With validation labels, training
         keeps the best parameters by default, and the labels also choose ``class_bias_``.
@@ -144,7 +150,7 @@ class Planetoid(FittedPlanetoid):
 
     constraints: ClassVar[Constraints] = {
         "dimension": (Integer(1), "auto"),
-        "view": ("auto", *VIEWS),
+        "view": ("auto", *ALL_VIEWS),
         "neighbourhood": Neighbourhood,
         "training": Consistency,
         "student": bool,
@@ -216,7 +222,10 @@ class Planetoid(FittedPlanetoid):
         teacher = self._ask(data, X, adjacency)
         self.view_ = teacher.view
         self.reliability_ = {name: verdict.reliability for name, verdict in teacher.verdicts.items()}
-        if self.view_ == "graph" or X is None:
+        if self.view_ == "hops":
+            assert self._hops is not None
+            x = self._hops.rows(adjacency)
+        elif self.view_ == "graph" or X is None:
             x = graph_features(data, adjacency, seed=self._seed, n_jobs=self.n_jobs, verbose=self.verbose)
             some = self._some_labelled(data)
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
@@ -225,6 +234,7 @@ class Planetoid(FittedPlanetoid):
         small = data.n_nodes <= MOST_NODES and data.n_classes < MANY_CLASSES
         by_reference = self.calibrate and len(data.validation_nodes[0]) < MIN_LABELS
         self._graph_embedding = x.toarray() if small and by_reference and self.view_ == "graph" else None
+        self._rows_of_hops = x if self.calibrate and self.view_ == "hops" else None
         contexts = NodeContexts.of(
             adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
         )
@@ -234,7 +244,7 @@ class Planetoid(FittedPlanetoid):
         weight = teacher.network_weight
         self._network = network.weighted(weight)
         self._context_predictions, self.propagation_weight_ = None, 0.0
-        if self.view_ != "features":
+        if self.view_ not in OF_OWN_ROWS:
             predictions = ContextPredictions.of(self._distil(data, x, probabilities), x)
             probabilities, self.propagation_weight_ = predictions.pooled_with(
                 probabilities, contexts, data, min(1.0, float(weight)), teacher.accuracy
@@ -244,6 +254,8 @@ class Planetoid(FittedPlanetoid):
         if data.n_nodes <= MOST_NODES:
             self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
         self.second_share_ = 0.0
+        if self.view_ != "hops":
+            self._hops = None
         if self._second_view is not None:
             self.second_share_ = self._second_view.share
             probabilities = self._second_view.pooled_with(probabilities)
@@ -251,13 +263,19 @@ class Planetoid(FittedPlanetoid):
         if self.view_ == "graph" and X is not None:
             n_threads = resolve_n_jobs(self.n_jobs)
             self._unreached = Unreached.of(data, X, adjacency, probabilities, seed=self._seed, n_threads=n_threads)
+        layers = None  # of a network on features
+        if self.view_ == "neighbourhood" and self._context_predictions is not None:
+            layers = self._context_predictions.layers
+        elif self.view_ == "features" and X is not None and not data.has_features.all():
+            layers = self._distil(data, X, probabilities)
+            self._unreached = Unreached.without_features(layers, X, adjacency, probabilities)
         if self._unreached is not None:
-            probabilities = self._unreached.replaced_in(probabilities, contexts, data.class_prior)
+            probabilities = self._unreached.replaced_in(probabilities, contexts.around(), data.class_prior)
         self._student = None
         if self.student and X is not None:
-            shared = self._context_predictions if self.view_ == "neighbourhood" else None
-            layers = self._distil(data, X, probabilities) if shared is None else shared.layers
-            self._student = Student.of(layers, X, probabilities)
+            self._student = Student.of(
+                self._distil(data, X, probabilities) if layers is None else layers, X, probabilities
+            )
         rows, codes = data.validation_nodes
         self.class_bias_ = chosen_bias(probabilities[rows], codes)
         return with_bias(probabilities, self.class_bias_)
@@ -277,7 +295,7 @@ class Planetoid(FittedPlanetoid):
         self.reliability_ = dict(self._sets_model.together.weights)
         self.view_ = max(self.reliability_, key=lambda name: self.reliability_[name])
         self.history_, self._unreached = [], None
-        self._student, self._context_predictions, self._second_view = None, None, None
+        self._student, self._context_predictions, self._second_view, self._hops = None, None, None, None
         self.embedding_ = material.shown(blocks)
         return self._sets_model.together.probabilities(blocks)
 
@@ -285,6 +303,12 @@ class Planetoid(FittedPlanetoid):
         return self._left_out
 
     def _refuse_view(self, X: Rows | None) -> NoReturn:
+        if self.view == "hops":
+            raise ParameterError(
+                f"view='hops' needs a graph with edges and {FEWEST_NODES:,} to {MOST_NODES_OF_HOPS:,} nodes, and one "
+                "label per node",
+                parameter="view",
+            )
         raise ParameterError(
             f"view={self.view!r} needs {'edges' if X is not None else 'features'}, and there are none",
             parameter="view",
@@ -300,12 +324,14 @@ class Planetoid(FittedPlanetoid):
         self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array, names: tuple[str, ...] | None = None
     ) -> Teacher:
         """Ask what features, neighbourhoods and the graph say on their own, or only some of them."""
-        evidence = Evidence(X, adjacency if adjacency.nnz else None, resolve_n_jobs(self.n_jobs))
         if names is None:
-            names = VIEWS if self.view == "auto" else (self.view,)
+            names = ALL_VIEWS if self.view == "auto" else (self.view,)
             if self.view == "auto" and data.graph.n_edges == 0:  # a graph made from features says nothing beyond them
                 names = ("features", "neighbourhood")
-        if not set(names) & set(evidence.views()):
+            self._hops = Hops.of(X, adjacency, seed=self._seed) if "hops" in names else None
+        hops = self._hops if "hops" in names else None
+        evidence = Evidence(X, adjacency if adjacency.nnz else None, resolve_n_jobs(self.n_jobs), hops)
+        if hops is None and not set(names) & set(evidence.views()):
             self._refuse_view(X)
         some = self._some_labelled(data)
         teacher = ask_views(evidence, some, data.y[some], data.n_classes, names=names, seed=self._seed)
@@ -410,8 +436,12 @@ class Planetoid(FittedPlanetoid):
         }
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        if self._rows_of_hops is not None:
+            seen = as_seen_by("features", replace(data, X=self._rows_of_hops), self._network.contexts.adjacency)
+            self._rows_of_hops = None
+            return reference_sample(seen, probabilities, as_accurate=True)
         seen = as_seen_by(self.view_, data, self._network.contexts.adjacency)
-        if seen.X is not None and not self._inputs.keep_zeros:
+        if seen.X is not None and not self._inputs.only_norm:
             seen = replace(seen, X=self._inputs.scaled(seen.X))  # the reference does not scale columns
         embedding, self._graph_embedding = self._graph_embedding, None
         return reference_sample(seen, probabilities, as_accurate=True, embedding=embedding)

@@ -1,8 +1,11 @@
-"""``Unreached``: nodes that no label reaches, where predictions are made from the graph alone.
+"""``Unreached``: nodes about which the view that predictions are made from says nothing.
 
-A node without edges, or in a part of the graph without labels, has a place in an embedding of the graph that says
-nothing about its class. Its features do: a network on features is distilled from the predictions for the other nodes,
-and what it says is averaged over the contexts of a node.
+Where predictions are made from the graph alone: a node without edges, or in a part of the graph without labels, has a
+place in an embedding of the graph that says nothing about its class. Its features do: a network on features is
+distilled from the predictions for the other nodes, and what it says is averaged over the contexts of a node.
+
+Where predictions are made from each node's own features: a node without features. What is predicted for the nodes
+around it is averaged instead.
 """
 
 from __future__ import annotations
@@ -26,9 +29,9 @@ __all__ = ["Unreached", "by_features_where_unreached"]
 
 
 class Unreached(NamedTuple):
-    """Which nodes no label reaches, and what features say about all nodes."""
+    """Which nodes the view says nothing about, and what features say about all nodes."""
 
-    reached: npt.NDArray[np.bool_]  # (node)
+    reached: npt.NDArray[np.bool_]  # (node): whether it says something
     predictions: ContextPredictions
 
     @classmethod
@@ -53,8 +56,19 @@ class Unreached(NamedTuple):
         )  # fmt: skip
         return cls(reached, ContextPredictions.of(layers, sparse.csr_array(X)))
 
+    @classmethod
+    def without_features(
+        cls, layers: DistilledLayers, X: Rows, adjacency: sparse.csr_array, probabilities: Probabilities
+    ) -> Unreached | None:
+        """Return the predictions for nodes with features, in the place of others; None if all have some."""
+        described = np.asarray(X.any(axis=1) if isinstance(X, np.ndarray) else np.diff(X.indptr) > 0)
+        if described.all() or adjacency.nnz == 0:
+            return None
+        own = np.where(described[:, None], probabilities, 0.0).astype(np.float32)
+        return cls(described, ContextPredictions(layers, own))
+
     def replaced_in(self, probabilities: Probabilities, contexts: NodeContexts, prior: Probabilities) -> Probabilities:
-        """Return the probabilities, with those of nodes that no label reaches by features; without any, the prior."""
+        """Return the probabilities, with others for nodes that the view says nothing about; without any, the prior."""
         by_features = self.predictions.mean(contexts, np.broadcast_to(prior, probabilities.shape))
         return np.where(self.reached[:, None], probabilities, by_features)
 

@@ -4,7 +4,8 @@ A *view* turns every node i into a row Z_i:
 
 - ``"features"``: its own features, X_i;
 - ``"neighbourhood"``: the features around it, (S X)_i;
-- ``"graph"``: where it is in the graph, by the kernel of label spreading,
+- ``"graph"``: where it is in the graph, by the kernel of label spreading;
+- ``"hops"``: its own features beside those one and two steps away (:mod:`planetoid.models.hops`),
 
 with the filter S of :mod:`planetoid.graph.adjacency`, a mean over powers of the normalised adjacency matrix. Rows are
 centred and scaled to unit length. A classifier on a view is linear in the rows of the labelled nodes, so it takes one
@@ -36,9 +37,11 @@ from planetoid.models.opinions import (
     to_probabilities,
 )
 
-__all__ = ["OWN_SHARE", "STEPS", "VIEWS", "FeatureView", "GraphView", "Regression", "View"]
+__all__ = ["ALL_VIEWS", "OF_OWN_ROWS", "OWN_SHARE", "STEPS", "VIEWS", "FeatureView", "GraphView", "Regression", "View"]
 
 VIEWS = ("features", "neighbourhood", "graph")
+ALL_VIEWS = (*VIEWS, "hops")
+OF_OWN_ROWS = ("features", "hops")  # views by which the only context of a node is the node itself
 
 STEPS, OWN_SHARE = 16, 0.05  # of the filter S
 SPREAD_STEPS, SPREAD_RESTART = 64, 0.02  # of the kernel of the graph
