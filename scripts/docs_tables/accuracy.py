@@ -8,6 +8,7 @@ from typing import Any
 from docs_tables.common import DATA_SETS, RESULTS, Tables, as_table, by_name, method_titles, read_json
 
 MOST_WITHOUT_AN_ERROR = 3  # splits, of which a standard error would say nothing
+UNUSUAL_METHODS = ("planetoid", "gcn", "ssgc", "lp", "feat")
 
 
 def baselines() -> str:
@@ -161,6 +162,19 @@ def communities() -> str:
     return as_table(["", *(name[0].upper() + name[1:] for name in found)], rows)
 
 
+def unusual() -> str:
+    """Accuracy of methods on generated data of kinds that are unlike citation networks."""
+    found = read_json(RESULTS / "unusual.json")
+    rows = []
+    for labels, table in found.items():
+        for kind, methods in table["kinds"].items():
+            shown = [f"{methods[name]['accuracy']:.1f}" if name in methods else "" for name in UNUSUAL_METHODS]
+            error = f"{methods['planetoid']['calibration_error']:.3f}"
+            rows.append([kind.replace("-", " "), labels.split()[0], *shown, error])
+    heads = ["data", "labels per class", *(f"`{name}`" for name in UNUSUAL_METHODS), "calibration error of `planetoid`"]
+    return as_table(heads, rows)
+
+
 def collapse() -> str:
     """How often Planetoid is far below the better of two simple methods."""
     kinds = {"equal numbers of labels": "collapse", "labels at random": "collapse, labels at random"}
@@ -244,6 +258,7 @@ TABLES: Tables = by_name(
     ablation,
     robustness,
     communities,
+    unusual,
     collapse,
     real_graphs,
     planetoid_cost,

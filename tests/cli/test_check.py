@@ -113,6 +113,21 @@ def test_whether_the_graph_helps_is_measured(tmp_path, done, homophily, informat
     assert all(issue.startswith(said) for issue in found)
 
 
+def test_edges_between_classes_are_noticed(tmp_path, done):
+    """Here a node's neighbours are of the other class of a pair."""
+    data = pl.datasets.make_citation(400, 4, 80, homophily=0.0, informative=0.4, seed=1)
+    random, y = np.random.default_rng(0), np.asarray(data.y)
+    partner = np.array([1, 0, 3, 2])
+    members = [np.flatnonzero(y == k) for k in range(4)]
+    edges = [(i, int(random.choice(members[partner[y[i]]]))) for i in range(400) for _ in range(3)]
+    command = _written(data, tmp_path)
+    pd.DataFrame(edges, columns=["source", "target"]).to_csv(command[1], index=False)
+    report = json.loads(done("check", *command, "--json").stdout)
+    (signal,) = [text for name, text in report["summary"] if name == "signal"]
+    assert "own features beside the neighbours'" in signal
+    assert any(issue.startswith("Edges join nodes of different classes") for issue in report["issues"])
+
+
 def test_nodes_with_an_edge_only_to_themselves(tmp_path, done):
     (tmp_path / "e.csv").write_text("source,target\na,b\nself,self\n")
     (tmp_path / "f.csv").write_text("id,x\na,1\nb,2\nself,3\nalone,4\n")

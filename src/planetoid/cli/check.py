@@ -95,19 +95,28 @@ def _examine(data: Dataset, new_nodes: bool, quiet: bool) -> dict[str, Any]:
 
 
 def _signal(correct: Correct) -> str:
-    names = {"features": "features alone", "neighbourhood": "features and graph", "graph": "graph alone"}
+    names = {
+        "features": "features alone",
+        "neighbourhood": "features and graph",
+        "graph": "graph alone",
+        "hops": "own features beside the neighbours'",
+    }
     shares = ", ".join(f"{names[view]} {one.mean():.0%}" for view, one in correct.items())
     n_labels = len(next(iter(correct.values())))
     return f"accuracy of a linear model on left-out labels: {shares} ({pluralize(n_labels, 'label')})"
 
 
 def _misleading(correct: Correct) -> list[str]:
-    """Say so if the labels show that the graph makes predictions worse, or that features do."""
+    """Say so if the labels show that joined nodes differ, that the graph makes predictions worse, or features do."""
     from planetoid.evaluation.comparison import paired_difference, score_labels
 
+    scores = {view: score_labels([np.arange(len(one))], [one]) for view, one in correct.items()}
+    if "hops" in correct:
+        others = [paired_difference(scores["hops"], scores[view]) for view in correct if view != "hops"]
+        if all(other.mean > 0 and other.is_clear for other in others):
+            return ["Edges join nodes of different classes in a regular way: most methods fail. Use planetoid."]
     if "neighbourhood" not in correct:
         return []
-    scores = {view: score_labels([np.arange(len(one))], [one]) for view, one in correct.items()}
     both = max(("neighbourhood", "graph"), key=lambda view: float(correct[view].mean()))
     by_graph = paired_difference(scores[both], scores["features"])
     by_features = paired_difference(scores["neighbourhood"], scores["graph"])
