@@ -273,15 +273,14 @@ def _in_doubt(evidence: Evidence, verdicts: dict[str, Verdict]) -> str:
 
 
 def _most_reliable(reliable: dict[str, float], otherwise: str) -> str:
-    """Return the best view, or the view ``otherwise`` if it is as good, or if none is better than chance.
+    """Return the best view, or the view ``otherwise`` if it is about as good.
 
     >>> _most_reliable({"features": 0.01, "neighbourhood": 0.38, "graph": 0.3}, "graph")
     'neighbourhood'
     >>> _most_reliable({"features": 0.01, "neighbourhood": 0.31, "graph": 0.3}, "graph")
     'graph'
     >>> _most_reliable({"features": 0.01, "neighbourhood": 0.04, "graph": 0.0}, "graph")
-    'graph'
+    'neighbourhood'
     """
-    beyond_chance = {name: max(0.0, found - CHANCE) for name, found in reliable.items()}
-    best = max(beyond_chance, key=lambda name: beyond_chance[name])
-    return otherwise if beyond_chance.get(otherwise, -1.0) > beyond_chance[best] - TIE else best
+    best = max(reliable, key=lambda name: reliable[name])
+    return otherwise if reliable.get(otherwise, -1.0) > reliable[best] - TIE else best
