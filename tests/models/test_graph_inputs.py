@@ -7,7 +7,7 @@ from scipy import sparse
 import planetoid as pl
 from planetoid.data.dataset import Dataset
 from planetoid.models import graph_inputs
-from planetoid.models.graph_inputs import connected, graph_features
+from planetoid.models.graph_inputs import MANY_CLASSES, beside_spectrum, connected, graph_features
 
 
 def two_stars(n_leaves: int = 40, *, directed: bool = False) -> Dataset:
@@ -60,3 +60,21 @@ def test_other_graphs_are_embedded_as_they_are():
     ring = sparse.coo_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
     data = Dataset("ring", pl.Graph.from_scipy(sparse.csr_array(ring + ring.T)), None, np.arange(n) % 2, ["a", "b"])
     assert len(np.unique(embedded(data), axis=0)) == n
+
+
+def test_the_spectrum_tells_communities_that_an_embedding_does_not():
+    """Two communities; the embedding is noise, and the place in the spectrum is not."""
+    random = np.random.default_rng(0)
+    community = np.arange(200) % 2
+    chance = np.where(community[:, None] == community, 0.1, 0.01)
+    matrix = sparse.csr_array(np.triu(random.random((200, 200)) < chance, 1).astype(np.float32))
+    adjacency = sparse.csr_array(matrix + matrix.T)
+    noise = sparse.csr_array(random.normal(size=(200, 8)).astype(np.float32))
+    both = beside_spectrum(noise, adjacency, 2, seed=0)
+    np.testing.assert_allclose(np.linalg.norm(both.toarray(), axis=1), 1.0, rtol=1e-5)
+    assert both.shape[1] > noise.shape[1]
+    added = both.toarray()[:, noise.shape[1] :]
+    alike = added @ added.T
+    same = community[:, None] == community
+    assert alike[same].mean() > alike[~same].mean() + 0.3
+    assert beside_spectrum(noise, adjacency, MANY_CLASSES, seed=0) is noise

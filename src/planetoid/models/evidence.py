@@ -168,7 +168,7 @@ def ask_views(
     others = np.zeros_like(probabilities)
     for name in [other for other in reliable if other != best and other in verdicts]:
         weight = _second_weight(name, best, reliable, verdicts, n_often)
-        if weight > LEAST_WEIGHT and reliable[name] > CHANCE:
+        if weight > LEAST_WEIGHT:
             opinion = sharpened(views[name].classify(codes, n_classes, fits[name]), SECOND_CONFIDENCE)
             others += np.float32(weight) * np.log(np.maximum(opinion, np.float32(LEAST_PROBABILITY)))
     restart = _restart(verdicts[best], n_often) if best == "neighbourhood" and verdicts else USUAL_RESTART

@@ -15,10 +15,12 @@ from planetoid.errors import PlanetoidWarning
 from planetoid.graph import Graph
 from planetoid.graph.adjacency import symmetric_adjacency
 from planetoid.labels import UNLABELLED
+from planetoid.models.hops import Hops
 
-__all__ = ["as_seen_by", "connected", "graph_features"]
+__all__ = ["MANY_CLASSES", "as_seen_by", "beside_spectrum", "connected", "graph_features"]
 
 GRAPH_DIMENSION = 64  # of the embedding that stands in for features
+MANY_CLASSES = 64  # from which on each has few labels and little room in an embedding
 NEIGHBOURS, MOST_NODES = 10, 100_000  # of the graph that is made where there are features and no edges
 
 
@@ -37,7 +39,7 @@ def connected(data: Dataset, X: Rows | None, n_jobs: int | None) -> sparse.csr_a
 def graph_features(
     data: Dataset, adjacency: sparse.csr_array, *, seed: int, n_jobs: int | None, verbose: int
 ) -> sparse.csr_array:
-    """Return an embedding of the graph in the place of features; ``adjacency`` is what :func:`connected` returned.
+    """Return a skip-gram embedding of the graph, of unit length; ``adjacency`` is what :func:`connected` returned.
 
     Nodes with the same neighbours have one embedding, if there are many. A directed edge counts in both directions.
     """
@@ -54,6 +56,19 @@ def graph_features(
     groups = Graph.from_scipy(sparse.csr_array(size @ twins.matrix))
     merged = Dataset(data.name, groups, None, np.full(groups.n_nodes, UNLABELLED, np.int32), data.classes)
     return sparse.csr_array(scale_rows(method.embed(merged), "l2")[twins.group])
+
+
+def beside_spectrum(x: sparse.csr_array, adjacency: sparse.csr_array, n_classes: int, *, seed: int) -> sparse.csr_array:
+    """Return an embedding beside the place of each node in the spectrum of the graph (:mod:`planetoid.models.hops`).
+
+    The two err elsewhere. Many classes would not fit into as few eigenvectors: there, and in graphs that are too small
+    or too large, the embedding remains as it is.
+    """
+    hops = Hops.of(None, adjacency, seed=seed) if n_classes < MANY_CLASSES else None
+    if hops is None:
+        return x
+    both = sparse.csr_array(sparse.hstack([x, hops.rows(adjacency)]), dtype=np.float32)
+    return sparse.csr_array(scale_rows(both, "l2"))
 
 
 def as_seen_by(view: str, data: Dataset, adjacency: sparse.csr_array) -> Dataset:

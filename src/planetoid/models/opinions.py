@@ -15,7 +15,7 @@ __all__ = [
 SECOND_POWER = 6  # of how good an opinion is, relative to the best one: its weight
 FEW_LABELS = 10  # correct ones that two classifiers are compared with beforehand, so that few labels decide little
 ROWS_FOR_CONFIDENCE = 4_000  # of a graph, about, that the mean confidence is taken over
-SMALLEST = 1e-12
+SMALLEST = 1e-30  # probability; in single precision there are smaller ones
 
 Matrix = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.integer]

@@ -24,7 +24,7 @@ from planetoid.models.context_network import ContextNetwork
 from planetoid.models.context_predictions import ContextPredictions
 from planetoid.models.evidence import Evidence, ask_views, most_labelled
 from planetoid.models.fitted_planetoid import FittedPlanetoid
-from planetoid.models.graph_inputs import as_seen_by, connected, graph_features
+from planetoid.models.graph_inputs import MANY_CLASSES, as_seen_by, beside_spectrum, connected, graph_features
 from planetoid.models.hops import FEWEST_NODES, Hops
 from planetoid.models.hops import MOST_NODES as MOST_NODES_OF_HOPS
 from planetoid.models.inputs import Inputs, keeping_few
@@ -32,7 +32,6 @@ from planetoid.models.label_set_model import LabelSetModel, Material, embedded_f
 from planetoid.models.node_contexts import NodeContexts
 from planetoid.models.opinions import to_probabilities
 from planetoid.models.second_view import (
-    MANY_CLASSES,
     MOST_NODES,
     SecondView,
     embedding_opinion,
@@ -73,7 +72,7 @@ class Planetoid(FittedPlanetoid):
 
     Works with a graph, with features, or with both. Without edges, a graph of nearest neighbours is made from the
     features. Without features, or where they say nothing, they are replaced by an embedding of the graph
-    (:class:`~planetoid.GraphEmbedding`). A directed edge counts in both directions.
+    (:class:`~planetoid.GraphEmbedding`, beside eigenvectors). A directed edge counts in both directions.
 
     Several labels per node: a logistic regression per class on each of four views (the node's own features, those
     around it, a skip-gram embedding of the graph, and the labels around it), added up by how well each predicts labels
@@ -227,6 +226,7 @@ class Planetoid(FittedPlanetoid):
             x = self._hops.rows(adjacency)
         elif self.view_ == "graph" or X is None:
             x = graph_features(data, adjacency, seed=self._seed, n_jobs=self.n_jobs, verbose=self.verbose)
+            x = beside_spectrum(x, adjacency, data.n_classes, seed=self._seed)
             some = self._some_labelled(data)
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
         else:

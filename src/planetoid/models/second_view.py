@@ -28,14 +28,13 @@ from planetoid.models.opinions import Codes, geometric_mean, sharpened
 from planetoid.models.teacher import Verdict
 from planetoid.models.views import OWN_SHARE, STEPS, FeatureView
 
-__all__ = ["MANY_CLASSES", "MOST_NODES", "SecondView", "embedding_opinion", "regression_beside", "second_share"]
+__all__ = ["MOST_NODES", "SecondView", "embedding_opinion", "regression_beside", "second_share"]
 
 OTHER = {"neighbourhood": "graph", "graph": "neighbourhood"}
 LARGEST_SHARE, POWER = 0.5, 8  # of the ratio of the reliabilities
 LABELS = 50  # that a second network needs: with so many, its share is half of that
 LEAST_SHARE = 0.05  # below which it is not worth the time
 MOST_NODES = 100_000  # of a graph that is embedded for an opinion alone
-MANY_CLASSES = 64  # from which on a regression is pooled with the network
 REGRESSION_SHARE, LABELS_PER_CLASS = 0.3, 1.5  # its share, with at least so many labels per class; with one label 0
 SMALLEST = np.float32(1e-6)
 
