@@ -69,12 +69,13 @@ def test_the_spectrum_tells_communities_that_an_embedding_does_not():
     chance = np.where(community[:, None] == community, 0.1, 0.01)
     matrix = sparse.csr_array(np.triu(random.random((200, 200)) < chance, 1).astype(np.float32))
     adjacency = sparse.csr_array(matrix + matrix.T)
-    noise = sparse.csr_array(random.normal(size=(200, 8)).astype(np.float32))
+    directions = random.normal(size=(200, 8)).astype(np.float32)
+    noise = sparse.csr_array(directions / np.linalg.norm(directions, axis=1, keepdims=True))
     both = beside_spectrum(noise, adjacency, 2, seed=0)
     np.testing.assert_allclose(np.linalg.norm(both.toarray(), axis=1), 1.0, rtol=1e-5)
     assert both.shape[1] > noise.shape[1]
     added = both.toarray()[:, noise.shape[1] :]
-    alike = added @ added.T
-    same = community[:, None] == community
-    assert alike[same].mean() > alike[~same].mean() + 0.3
+    np.testing.assert_allclose(np.linalg.norm(added, axis=1), np.sqrt(0.5), rtol=1e-5)
+    alike, same = added @ added.T, community[:, None] == community
+    assert alike[same].mean() > 2 * alike[~same].mean()
     assert beside_spectrum(noise, adjacency, MANY_CLASSES, seed=0) is noise
