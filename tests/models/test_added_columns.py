@@ -149,3 +149,17 @@ def test_labels_that_do_not_ask_add_nothing():
     assert not len(inputs.length)
     X, y, _ = xor()
     assert not Inputs.of(X, "l2", LABELLED[:4], y[:4]).is_curved  # too few to say
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e-13, 1e20])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_unit_of_columns_does_not_matter(scale, kind):
+    random = np.random.default_rng(1)
+    y = np.arange(N) % 3
+    X = (np.abs(random.normal(size=(N, 20))) * (random.random((N, 20)) < 0.4) + 2 * np.eye(20)[y]).astype(np.float32)
+    one, other = (
+        Inputs.of(kind(factor * X), "l2", LABELLED, y[LABELLED]) for factor in (np.float32(1), np.float32(scale))
+    )
+    expected, found = (inputs.scaled(kind(factor * X)) for inputs, factor in ((one, 1), (other, np.float32(scale))))
+    dense = [rows if isinstance(rows, np.ndarray) else rows.toarray() for rows in (found, expected)]
+    np.testing.assert_allclose(*dense, atol=1e-4)

@@ -213,3 +213,34 @@ def test_isolated_nodes(data):
     model = pl.Planetoid(view="hops").set_params(**QUICK).fit(more, pl.mask_labels(y, range(N_LABELLED)), graph=graph)
     assert np.isfinite(model.predict_proba()).all()
     np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1.0, atol=1e-5)
+
+
+def test_features_that_say_nothing_do_not_hide_it(data, graph):
+    y = pl.mask_labels(data[1], range(N_LABELLED))
+    model = pl.Planetoid().set_params(**QUICK).fit(np.zeros((N, 30)), y, graph=graph)
+    assert model.view_ == "hops"
+    assert accuracy(model, data[1]) > 0.8
+
+
+def test_several_labels_per_node_are_refused(data, graph):
+    Y = np.eye(N_CLASSES, dtype=int)[data[1]]
+    with pytest.raises(pl.PlanetoidError, match="one label per node"):
+        pl.Planetoid(view="hops").fit(data[0], Y, graph=graph)
+
+
+def test_new_nodes_do_not_depend_on_each_other(fitted, data):
+    X, y, _ = data
+    edges = [(1000, int(node)) for node in np.flatnonzero(y == 2)[:6]]
+    alone = fitted.predict_proba(X[:1], edges=edges, ids=[1000])
+    many = fitted.predict_proba(np.repeat(X[:1], 500, axis=0), edges=edges, ids=range(1000, 1500))
+    np.testing.assert_allclose(many[:1], alone, atol=1e-6)
+
+
+def test_reasons_of_a_node_that_is_hardly_in_the_spectrum(parts):
+    hops, X, A = parts
+    vectors = hops.vectors.copy()
+    vectors[5] = 1e-11
+    hardly = hops._replace(vectors=vectors)
+    weights = np.random.default_rng(1).normal(size=3 * X.shape[1] + len(hops.values))
+    found = hardly.reasons(A, 5, weights).neighbours.sum()
+    np.testing.assert_allclose(found, hardly.rows(A).toarray()[5] @ weights, rtol=1e-4, atol=1e-4)

@@ -149,3 +149,20 @@ class TestNodesWithoutFeatures:
         neighbours = next(group for group in model.explain(node).groups if group.kind == "neighbours")
         assert neighbours.reasons
         assert node not in {reason.name for reason in neighbours.reasons}
+
+
+@pytest.mark.parametrize("view", ["features", "graph"])
+def test_reasons_of_a_node_that_nothing_is_known_about(view):
+    """It has neither features nor edges, and gets the class prior."""
+    random = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = 3 * np.eye(3)[y] + random.normal(0, 0.5, (150, 3))
+    X[149] = 0
+    graph = pl.Graph.of(within(0, 149, y, random), nodes=range(150))
+    model = pl.Planetoid(view=view, calibrate=False).set_params(random_state=0, training__steps=50)
+    model.fit(X, pl.mask_labels(y, range(40)), graph=graph)
+    runner_up, best = np.sort(model.predict_proba(nodes=[149])[0])[-2:]
+    found = model.explain(149)
+    assert found.score == pytest.approx(np.log(best / runner_up), abs=1e-6)
+    assert not any(group.reasons for group in found.groups)
+    assert "nothing is known" in found.note

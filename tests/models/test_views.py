@@ -139,3 +139,12 @@ def test_many_classes_with_few_labels_are_told_apart():
     targets = np.eye(40)[truth[labelled]]
     found = view.classify(truth[labelled], 40, view.regression(targets)).argmax(axis=1)
     assert (found == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 6, 11])
+def test_rows_that_say_nothing_label_nothing(n_classes):
+    """Of zeros, the scores of left-out labels are rounding errors, whose signs follow the labels."""
+    codes = np.repeat(np.arange(n_classes), 20)
+    zeros = np.zeros((len(codes), 20), np.float32)
+    view = FeatureView(zeros, None, np.arange(len(codes)), np.random.default_rng(0))
+    assert view.regression(np.eye(n_classes)[codes]).accuracy == pytest.approx(1 / n_classes)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "scale_rows"]
 
+LARGE = 1e15  # whose square and its inverse are within single precision
+
 Rows: TypeAlias = "npt.NDArray[np.float32] | npt.NDArray[np.float64] | sparse.csr_array"
 
 
@@ -44,10 +46,18 @@ def _normalized(X: Rows, norm: str) -> Rows:
 def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
     """Return sparse rows scaled; the entries of a row are added up one after the other in double precision."""
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    sums = np.bincount(row, np.abs(X.data) if norm == "l1" else X.data * X.data, minlength=X.shape[0])
+    sums = np.bincount(row, np.abs(X.data) if norm == "l1" else _squares(X.data), minlength=X.shape[0])
     norms = sums if norm == "l1" else np.sqrt(sums)
     norms[norms == 0] = 1.0
     entries = (X.data / norms[row]).astype(X.dtype, copy=False)
     scaled = type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)
     scaled.has_canonical_format = X.has_canonical_format  # known already, and slow to find out for few rows
     return scaled
+
+
+def _squares(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Return squares, in double precision if others would overflow or vanish."""
+    sizes = np.abs(values[values != 0])
+    if len(sizes) and (sizes.max() > LARGE or sizes.min() < 1 / LARGE):
+        values = values.astype(np.float64)
+    return values * values

@@ -36,6 +36,7 @@ __all__ = [
     "explain_hops",
     "explain_new_row",
     "explain_node",
+    "nothing_known",
     "of_given_features",
     "scaled_and_shifted",
 ]
@@ -94,6 +95,13 @@ def explain_hops(
         parts.append(Contributions("features", present, reasons.features[present], BY_FEATURE_OF_HOPS, rest))
     parts += _by_labels(question, row, network, embedding)
     return Answer(score, LOG_ODDS, parts)
+
+
+def nothing_known(question: Question) -> Answer:
+    """Return the answer about a node that nothing is known about, which has the class prior."""
+    prior = None if question.data is None else np.log(np.maximum(question.data.class_prior, SMALLEST))
+    score = 0.0 if prior is None else float(prior @ question.contrast)
+    return Answer(score, LOG_ODDS, [], "nothing is known about this node: it has the frequencies of the labels")
 
 
 def _gradient(

@@ -25,6 +25,7 @@ from planetoid.models.context_reasons import (
     explain_hops,
     explain_new_row,
     explain_node,
+    nothing_known,
     of_given_features,
     scaled_and_shifted,
 )
@@ -239,6 +240,8 @@ class FittedPlanetoid(EmbeddingMixin, AttachingClassifier):
         if self._unreached is not None and not self._unreached.reached[question.row]:
             predictions = self._unreached.predictions
             shares = predictions.shares(network.contexts.around(), question.row)
+            if not shares.any():
+                return nothing_known(question)
             answer = PooledPredictions(shares, predictions.own, predictions.layers, 1.0).added_to(
                 answer, question.contrast, None
             )

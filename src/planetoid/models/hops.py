@@ -83,7 +83,9 @@ class Hops(NamedTuple):
         if self.X is not None:
             own = sparse.csr_array((n_new, self.n_features), dtype=np.float32) if X is None else X
             blocks = _blocks(_normalized(adjacency), sparse.csr_array(sparse.vstack([self.X, own])), new)
-        to_fitted = sparse.csr_array(_regularized(adjacency)[new][:, : len(self.vectors)])
+        fitted = np.arange(len(self.vectors))
+        mean_degree = float(strengths(sparse.csr_array(adjacency[fitted][:, fitted])).mean())
+        to_fitted = sparse.csr_array(_normalized(adjacency, mean_degree)[new][:, fitted])
         places = np.asarray((to_fitted @ self.vectors) / self.values, dtype=np.float32)
         return _joined(blocks, _placed(places, self.values))
 
@@ -107,10 +109,10 @@ class Hops(NamedTuple):
                 by_feature[block.indices] += block.data * own[block.indices] / length
                 reach = sparse.csr_array(reach @ step)
         place = self.vectors[nodes] * np.abs(self.values) ** POWER
-        length = max(float(np.sqrt((place.astype(np.float64) ** 2).sum())), SMALLEST)
+        length = float(np.sqrt((place.astype(np.float64) ** 2).sum()))
         around = sparse.csr_array(_regularized(adjacency)[nodes])
-        of_place = np.abs(self.values) ** POWER / self.values * weights[len(weights) - len(self.values) :] / length
-        if len(around.indices) and place.any():
+        if len(around.indices) and length > SMALLEST:
+            of_place = np.abs(self.values) ** POWER / self.values * weights[len(weights) - len(self.values) :] / length
             found = around.data * (self.vectors[around.indices] @ of_place)
             exact = float((place[0] / length) @ weights[len(weights) - len(self.values) :])
             found += (exact - found.sum()) / len(found)  # eigenvectors are not exact

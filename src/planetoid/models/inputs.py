@@ -109,7 +109,7 @@ class Inputs(NamedTuple):
             return cls(np.zeros(n_columns, np.float32), np.ones(n_columns, np.float32), row_normalize, with_ones)
         mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         deviation = rows.std(axis=0, dtype=np.float64)
-        varies = deviation > SMALLEST * (np.abs(rows).max(axis=0) + SMALLEST)
+        varies = deviation > SMALLEST * np.abs(rows).max(axis=0)
         deviation[~varies] = 1.0
         usual = float(np.median(deviation[varies])) if varies.any() else 1.0
         as_they_are = cls(mean, np.full(n_columns, usual, np.float32), row_normalize, with_ones)

@@ -284,6 +284,8 @@ class Planetoid(FittedPlanetoid):
         self, data: Dataset, Y: sparse.csr_array, X: Rows | None, adjacency: sparse.csr_array
     ) -> Probabilities:
         """Fit what :mod:`planetoid.models.label_set_model` has for several labels per node."""
+        if self.view == "hops":
+            self._refuse_view(X)
         embedding = None
         if data.graph.n_edges and self.view in ("auto", "graph"):
             embedding = embedded_for_sets(data, seed=self._seed, n_jobs=self.n_jobs, verbose=self.verbose)

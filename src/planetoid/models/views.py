@@ -49,6 +49,7 @@ SHARPNESS = 3.0  # of softmax regression: its C for the noise 1 is so many times
 PROJECTIONS = 32  # that estimate the length of rows
 NOISES = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03)  # variances of a label, in units of a row's squared length, to choose from
 SMALLEST = 1e-12
+ROUNDING = 1e-9
 
 Matrix = npt.NDArray[np.float32]
 
@@ -98,6 +99,7 @@ class View(ABC):
             left_out = right_hand - dual / (shrunk * vectors).sum(axis=1)[:, None]
             # Without the node its class is rarer, which must not count against (or for) it.
             scores = left_out[:, :-1] + (prior - without) * left_out[:, -1:]
+            scores[np.abs(scores) < ROUNDING] = 0.0  # of rows that say nothing, the sign would be that of the label
             right = (scores.argmax(axis=1) == codes)[often]
             accuracy = float(right.mean()) if often.any() else 0.0
             fits.append(Regression(noise, dual[:, :-1], scores, accuracy))
