@@ -1,12 +1,13 @@
 """``Planetoid`` on the public splits, in several settings, and what each of its parts is worth.
 
-    python benchmarks/beyond.py [--seeds 10] [--data cora,citeseer,pubmed] [--ablation] [--jobs 1]
+    python benchmarks/beyond.py [--seeds 10] [--data cora,citeseer,pubmed] [--ablation | --spectrum] [--jobs 1]
 
 Settings: the test nodes in the graph, with and without 500 validation labels; features alone at prediction, with the
 test nodes in the training graph and without them (the paper's inductive setting); no features at all; GCN for
 comparison. NELL (``--data nell-0.1,nell-0.01,nell-0.001 --seeds 3``) has no validation labels, and no GCN: most of its
 nodes have no features. ``--ablation`` measures the parts on random splits with 3 and 20 labels per class that exclude
-the public test nodes. Default parameters everywhere. Results: ``benchmarks/results/beyond.json``.
+the public test nodes, and ``--spectrum`` what eigenvectors add where there are no features. Default parameters
+everywhere. Results: ``benchmarks/results/beyond.json``.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ REPLACED: dict[str, tuple[str, Callable[..., object]]] = {
     "without the second view": ("planetoid.models.planetoid.second_share", lambda *_: 0.0),
 }
 PARTS = (*ABLATION, *REPLACED)
+SPECTRUM: dict[str, Callable[..., object] | None] = {
+    "Planetoid": None,
+    "without eigenvectors": lambda x, *_, **options: x,
+}
 
 
 def right(labels, data, rows) -> float:
@@ -92,14 +97,19 @@ def one_public(task: tuple[str, int]) -> dict:
     return found
 
 
+def random_split(data, per_class: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return labelled and test nodes, none of them a public test node."""
+    allowed = np.setdiff1d(np.flatnonzero(data.y >= 0), data.split("public").test)
+    order = np.random.default_rng(seed).permutation(allowed)
+    train = np.concatenate([order[data.y[order] == k][:per_class] for k in range(data.n_classes)])
+    return train, np.setdiff1d(order, train, assume_unique=True)[:1000]
+
+
 def one_ablation(task: tuple[str, str, int, int]) -> dict:
     part, name, per_class, seed = task
     warnings.simplefilter("ignore")
     data = pl.datasets.load(name, root=ROOT)
-    allowed = np.setdiff1d(np.flatnonzero(data.y >= 0), data.split("public").test)
-    order = np.random.default_rng(seed).permutation(allowed)
-    train = np.concatenate([order[data.y[order] == k][:per_class] for k in range(data.n_classes)])
-    test = np.setdiff1d(order, train, assume_unique=True)[:1000]
+    train, test = random_split(data, per_class, seed)
     model = pl.Planetoid(student=False, random_state=seed).set_params(**ABLATION.get(part, {}))
     with patch(*REPLACED[part]) if part in REPLACED else nullcontext():
         model.fit(data.X, pl.mask_labels(data.y, train), graph=data.graph)
@@ -107,11 +117,26 @@ def one_ablation(task: tuple[str, str, int, int]) -> dict:
     return {"part": part, "data": key, "accuracy": right(model.predict()[test], data, test)}
 
 
+def one_spectrum(task: tuple[str, int]) -> dict:
+    """Return accuracies without features on one random split, with eigenvectors and without."""
+    name, seed = task
+    warnings.simplefilter("ignore")
+    data = pl.datasets.load(name, root=ROOT)
+    train, test = random_split(data, 20, seed)
+    found: dict = {"data": name}
+    for part, replaced in SPECTRUM.items():
+        with nullcontext() if replaced is None else patch("planetoid.models.planetoid.beside_spectrum", replaced):
+            model = pl.Planetoid(random_state=seed).fit(None, pl.mask_labels(data.y, train), graph=data.graph)
+        found[part] = right(model.predict()[test], data, test)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", default="cora,citeseer,pubmed")
     parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--spectrum", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
@@ -125,6 +150,14 @@ def main() -> None:
                 table.setdefault(entry["part"], {}).setdefault(entry["data"], []).append(round(entry["accuracy"], 2))
             for part, row in table.items():
                 print(f"{part:56s}" + "  ".join(f"{np.mean(values):5.1f}" for values in row.values()))
+        elif options.spectrum:
+            found = list(pool.map(one_spectrum, [(name, seed) for name in names for seed in range(options.seeds)]))
+            stored["spectrum"] = {
+                part: {name: [round(row[part], 2) for row in found if row["data"] == name] for name in names}
+                for part in SPECTRUM
+            }
+            for part, row in stored["spectrum"].items():
+                print(f"{part:24s}" + "  ".join(f"{np.mean(values):5.1f}" for values in row.values()))
         else:
             found = list(pool.map(one_public, [(name, seed) for name in names for seed in range(options.seeds)]))
             for name in names:

@@ -132,10 +132,19 @@ def beyond() -> str:
 
 def ablation() -> str:
     """What each part of Planetoid is worth: accuracies of the whole, and paired differences from it."""
-    (whole, accuracies), *others = read_json(RESULTS / "beyond.json")["ablation"].items()
+    return _parts("ablation")
+
+
+def spectrum() -> str:
+    """What eigenvectors add to Planetoid without features."""
+    return _parts("spectrum")
+
+
+def _parts(name: str) -> str:
+    (whole, accuracies), *others = read_json(RESULTS / "beyond.json")[name].items()
     rows = [[whole, *(f"{mean(values):.1f} ± {_error(values):.1f}" for values in accuracies.values())]]
     rows += [[part, *(_difference(values, accuracies[head]) for head, values in row.items())] for part, row in others]
-    return as_table(["", *accuracies], rows)
+    return as_table(["", *(DATA_SETS.get(head, head) for head in accuracies)], rows)
 
 
 def _error(values: list[float]) -> float:
@@ -258,6 +267,7 @@ TABLES: Tables = by_name(
     ablation,
     robustness,
     communities,
+    spectrum,
     unusual,
     collapse,
     real_graphs,
