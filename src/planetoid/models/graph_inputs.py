@@ -61,8 +61,8 @@ def graph_features(
 def beside_spectrum(x: sparse.csr_array, adjacency: sparse.csr_array, n_classes: int, *, seed: int) -> sparse.csr_array:
     """Return an embedding beside the place of each node in the spectrum of the graph (:mod:`planetoid.models.hops`).
 
-    The two err elsewhere. Many classes would not fit into as few eigenvectors: there, and in graphs that are too small
-    or too large, the embedding remains as it is.
+    Eigenvectors still tell communities that are too faint for walks. Many classes would not fit into as few of them:
+    there, and in graphs that are too small or too large, the embedding remains as it is.
     """
     hops = Hops.of(None, adjacency, seed=seed) if n_classes < MANY_CLASSES else None
     if hops is None:
