@@ -163,3 +163,12 @@ def test_the_unit_of_columns_does_not_matter(scale, kind):
     expected, found = (inputs.scaled(kind(factor * X)) for inputs, factor in ((one, 1), (other, np.float32(scale))))
     dense = [rows if isinstance(rows, np.ndarray) else rows.toarray() for rows in (found, expected)]
     np.testing.assert_allclose(*dense, atol=1e-4)
+
+
+@pytest.mark.parametrize(("n_correct", "curved"), [(31, False), (45, True)])
+def test_columns_are_added_if_that_is_clearly_better(monkeypatch, n_correct, curved):
+    """Thirty of sixty labels are correct without them."""
+    X, y, _ = xor()
+    found = iter([np.arange(60) < 30, np.arange(60) < n_correct])
+    monkeypatch.setattr("planetoid.models.inputs._correct", lambda *_: next(found))
+    assert Inputs.of(X, "l2", LABELLED, y[LABELLED]).is_curved == curved

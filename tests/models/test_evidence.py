@@ -1,5 +1,7 @@
 """Which view of the data is found reliable."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,6 +16,7 @@ from planetoid.models.evidence import (
     SECOND_CONFIDENCE,
     Evidence,
     _agreement,
+    _hops_are_better,
     _in_doubt,
     _most_reliable,
     _second_weight,
@@ -22,7 +25,7 @@ from planetoid.models.evidence import (
 from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, kappa, sharpened
 from planetoid.models.teacher import Verdict
-from planetoid.models.views import VIEWS
+from planetoid.models.views import VIEWS, Regression
 
 
 def asked(X, adjacency, truth, per_class, names=VIEWS):
@@ -191,3 +194,19 @@ def test_in_doubt_features_that_say_something_are_used():
     assert _in_doubt(evidence, verdicts | {"features": Verdict(0.04, 0.9, 2.0)}) == "graph"
     assert _in_doubt(Evidence(None, adjacency), {}) == "graph"
     assert _in_doubt(Evidence(None, adjacency[:10, :10]), {}) == "neighbourhood"  # an embedding of ten nodes
+
+
+@pytest.mark.parametrize(
+    ("other", "n_wrong", "better"), [("features", 5, True), ("graph", 5, False), ("graph", 8, True)]
+)
+def test_hops_have_to_gain_more_beside_a_view_of_the_graph(other, n_wrong, better):
+    """Their rows tell all classes; of the labels that the other view is not shown, some are wrong."""
+    codes = np.arange(100) % 2
+    rows = sparse.csr_array(np.eye(2, dtype=np.float32)[codes])
+    hops = SimpleNamespace(rows=lambda *_: rows)
+    left_out = np.eye(2)[codes]
+    left_out[:n_wrong] = left_out[:n_wrong, ::-1]
+    fits = {other: Regression(1.0, left_out, left_out, 1 - n_wrong / 100)}
+    evidence = Evidence(None, sparse.csr_array((100, 100)), None, hops)
+    found = _hops_are_better(evidence, np.arange(100), codes, np.eye(2)[codes], fits, np.ones(100, bool))
+    assert found == better

@@ -244,3 +244,14 @@ def test_reasons_of_a_node_that_is_hardly_in_the_spectrum(parts):
     weights = np.random.default_rng(1).normal(size=3 * X.shape[1] + len(hops.values))
     found = hardly.reasons(A, 5, weights).neighbours.sum()
     np.testing.assert_allclose(found, hardly.rows(A).toarray()[5] @ weights, rtol=1e-4, atol=1e-4)
+
+
+def test_a_new_node_with_the_edges_of_a_fitted_one_has_its_place(parts):
+    hops, _, A = parts
+    node, n_places = 7, len(hops.values)
+    neighbours = A[[node]].indices
+    extended = sparse.lil_array((N + 1, N + 1), dtype=np.float32)
+    extended[:N, :N] = A
+    extended[N, neighbours] = extended[neighbours, N] = 1.0
+    found = hops.extended(sparse.csr_array(extended), None).toarray()[0, -n_places:]
+    assert found @ hops.rows(A).toarray()[node, -n_places:] > 0.98
