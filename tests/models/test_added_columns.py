@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import planetoid as pl
-from planetoid.models.inputs import HALF, N_WAVES, Inputs
+from planetoid.models.inputs import N_WAVES, ROOT_HALF, Inputs
 
 N, LABELLED = 300, np.arange(60)
 QUICK = {"random_state": 0, "training__steps": 100, "view": "features"}
@@ -121,7 +121,7 @@ def test_products_of_waves_are_a_gaussian_kernel():
     X, y, _ = xor()
     inputs = Inputs.of(X, "l2", LABELLED, y[LABELLED])
     rows = np.asarray(inputs.scaled(X[:50]), dtype=np.float64)
-    given, waves = rows[:, :3] / HALF, rows[:, 3:] / HALF + inputs.waves.mean
+    given, waves = rows[:, :3] / ROOT_HALF, rows[:, 3:] / ROOT_HALF + inputs.waves.mean
     widths = np.sqrt(1 / (inputs.waves.directions.astype(np.float64) ** 2).mean())
     distances = ((given[:, None] - given) ** 2).sum(axis=2)
     np.testing.assert_allclose(waves @ waves.T, np.exp(-distances / (2 * widths**2)), atol=0.25)
@@ -137,7 +137,7 @@ def test_the_length_is_kept_beside_the_direction():
     found = inputs.scaled(sparse.csr_array(rows)).toarray()
     np.testing.assert_allclose(found[0, :-1], found[1, :-1], atol=1e-6)
     assert found[1, -1] > found[0, -1]
-    np.testing.assert_allclose(found[0, :-1], HALF * X[0] / np.linalg.norm(X[0]), atol=1e-6)
+    np.testing.assert_allclose(found[0, :-1], ROOT_HALF * X[0] / np.linalg.norm(X[0]), atol=1e-6)
 
 
 def test_labels_that_do_not_ask_add_nothing():

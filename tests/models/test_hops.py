@@ -215,13 +215,6 @@ def test_isolated_nodes(data):
     np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1.0, atol=1e-5)
 
 
-def test_features_that_say_nothing_do_not_hide_it(data, graph):
-    y = pl.mask_labels(data[1], range(N_LABELLED))
-    model = pl.Planetoid().set_params(**QUICK).fit(np.zeros((N, 30)), y, graph=graph)
-    assert model.view_ == "hops"
-    assert accuracy(model, data[1]) > 0.8
-
-
 def test_several_labels_per_node_are_refused(data, graph):
     Y = np.eye(N_CLASSES, dtype=int)[data[1]]
     with pytest.raises(pl.PlanetoidError, match="one label per node"):

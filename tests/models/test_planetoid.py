@@ -339,3 +339,20 @@ def test_probabilities_by_an_embedding_that_says_more_than_propagated_labels():
     model.fit(None, pl.mask_labels(truth, range(40)), graph=graph, validation={n: truth[n] for n in range(40, 80)})
     assert model.calibration_.source == "validation labels"
     assert model._graph_embedding is None
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_features_that_say_nothing_are_not_trusted(value):
+    """Zeros or a constant: the graph decides, as if there were no features."""
+    random = np.random.default_rng(3)
+    n = 400
+    y = random.integers(0, 4, n)
+    same = random.random((n, 3)) < 0.45
+    targets = [
+        [random.choice(np.flatnonzero(y == y[i])) if one else random.integers(n) for one in same[i]] for i in range(n)
+    ]
+    edges = [(i, int(j)) for i in range(n) for j in targets[i] if i != j]
+    labelled = np.concatenate([np.flatnonzero(y == k)[:10] for k in range(4)])
+    model = planetoid(student=False)
+    model.fit(np.full((n, 20), value), pl.mask_labels(y, labelled), graph=pl.Graph.of(edges, nodes=range(n)))
+    assert model.view_ == "graph"

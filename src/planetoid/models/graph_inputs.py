@@ -58,16 +58,21 @@ def graph_features(
     return sparse.csr_array(scale_rows(method.embed(merged), "l2")[twins.group])
 
 
-def beside_spectrum(x: sparse.csr_array, adjacency: sparse.csr_array, n_classes: int, *, seed: int) -> sparse.csr_array:
+def beside_spectrum(
+    x: sparse.csr_array, adjacency: sparse.csr_array, n_classes: int, *, seed: int, hops: Hops | None = None
+) -> sparse.csr_array:
     """Return an embedding beside the place of each node in the spectrum of the graph (:mod:`planetoid.models.hops`).
 
     Eigenvectors still tell communities that are too faint for walks. Many classes would not fit into as few of them:
-    there, and in graphs that are too small or too large, the embedding remains as it is.
+    there, and in graphs that are too small or too large, the embedding remains as it is. ``hops`` of that graph and
+    seed, if they are known, save the time to find the spectrum.
     """
-    hops = Hops.of(None, adjacency, seed=seed) if n_classes < MANY_CLASSES else None
+    if n_classes >= MANY_CLASSES:
+        return x
+    hops = hops or Hops.of(None, adjacency, seed=seed)
     if hops is None:
         return x
-    both = sparse.csr_array(sparse.hstack([x, hops.rows(adjacency)]), dtype=np.float32)
+    both = sparse.csr_array(sparse.hstack([x, hops.places()]), dtype=np.float32)
     return sparse.csr_array(scale_rows(both, "l2"))
 
 

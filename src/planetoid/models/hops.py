@@ -67,6 +67,10 @@ class Hops(NamedTuple):
         """Number of columns of each block of features."""
         return 0 if self.X is None else int(self.X.shape[1])
 
+    def places(self) -> sparse.csr_array:
+        """Return the places of all nodes in the spectrum, the last block of their rows."""
+        return sparse.csr_array(_placed(self.vectors, self.values))
+
     def rows(self, adjacency: sparse.csr_array, nodes: npt.NDArray[np.int64] | None = None) -> sparse.csr_array:
         """Return the rows of all nodes, or of some."""
         blocks: list[sparse.csr_array] = []

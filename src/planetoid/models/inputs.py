@@ -13,7 +13,7 @@ from planetoid.data.dataset import Features
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.io.model_files import Tensors
 from planetoid.models.opinions import clearly_better
-from planetoid.models.views import FeatureView
+from planetoid.models.views import FeatureView, Regression
 from planetoid.training.settings import Consistency
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ N_WAVES = 256
 WAVE_WIDTH = 0.5  # times the median distance between labelled rows: that of the Gaussian kernel of the waves
 STANDARD_ERRORS = 2.0  # by which added columns have to label more of the labelled rows correctly
 NOTHING = np.empty(0, np.float32)
-HALF = np.float32(np.sqrt(0.5))  # with which two blocks of columns of unit norm are one
+ROOT_HALF = np.float32(np.sqrt(0.5))  # with which two blocks of columns of unit norm are one
 
 
 class Waves(NamedTuple):
@@ -68,9 +68,7 @@ class Inputs(NamedTuple):
     deviation: npt.NDArray[np.float32]
     row_normalize: str | None
     with_ones: bool = False  # whether rows have one more column
-    length: npt.NDArray[np.float32] = (
-        NOTHING  # mean and deviation of the logarithm of a row's length, if it is a column
-    )
+    length: npt.NDArray[np.float32] = NOTHING  # mean and deviation of the logarithm of lengths, if they are a column
     waves: Waves = NO_WAVES
 
     @classmethod
@@ -116,7 +114,7 @@ class Inputs(NamedTuple):
         alike = cls(mean, deviation.astype(np.float32), row_normalize, with_ones)
         differ = varies.any() and deviation[varies].max() > VERY_DIFFERENT * usual
         first, second = (alike, as_they_are) if differ else (as_they_are, alike)
-        one, two = (_accuracy(inputs.scaled(X[labelled]), codes) for inputs in (first, second))
+        one, two = (_regression(inputs.scaled(X[labelled]), codes).accuracy for inputs in (first, second))
         error = np.sqrt(max(one, two) * (1 - max(one, two)) / len(codes))
         return second if two > one + error else first
 
@@ -221,9 +219,9 @@ class Inputs(NamedTuple):
         rows = operators.rows(None, *dense, with_ones=self.with_ones)
         found = operators.to_norm(rows, self.row_normalize)
         if len(self.length):
-            found = operators.with_length(rows, found, self.length, n_features, float(HALF))
+            found = operators.with_length(rows, found, self.length, n_features, float(ROOT_HALF))
         if self.is_curved:
-            found = operators.with_waves(found, *self.waves, float(HALF))
+            found = operators.with_waves(found, *self.waves, float(ROOT_HALF))
         return found
 
     def by_given_columns(
@@ -240,7 +238,7 @@ class Inputs(NamedTuple):
         found[columns] = values
         own = found[:n_columns]
         if self.is_curved:
-            parts = np.abs(self.waves.directions.astype(np.float64) * x[:n_columns, None] / HALF)
+            parts = np.abs(self.waves.directions.astype(np.float64) * x[:n_columns, None] / ROOT_HALF)
             own = own + parts @ (found[n_columns:] / np.maximum(parts.sum(axis=0), SMALLEST))
         given = np.flatnonzero(own[:n_given])
         return given, own[given], float(found.sum() - own[given].sum())
@@ -259,8 +257,8 @@ def keeping_few(plan: Consistency, n_columns: int) -> Consistency:
 def _beside(rows: Rows, columns: npt.NDArray[np.float32]) -> Rows:
     """Return rows of about unit norm with more columns of about unit norm."""
     if isinstance(rows, np.ndarray):
-        return np.hstack([HALF * rows, HALF * columns]).astype(np.float32, copy=False)
-    return sparse.csr_array(sparse.hstack([HALF * rows, sparse.csr_array(HALF * columns)]), dtype=np.float32)
+        return np.hstack([ROOT_HALF * rows, ROOT_HALF * columns]).astype(np.float32, copy=False)
+    return sparse.csr_array(sparse.hstack([ROOT_HALF * rows, sparse.csr_array(ROOT_HALF * columns)]), dtype=np.float32)
 
 
 def _lengths(rows: Rows) -> npt.NDArray[np.float64]:
@@ -273,12 +271,9 @@ def _lengths(rows: Rows) -> npt.NDArray[np.float64]:
 
 def _correct(rows: Rows, codes: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
     """Return which labelled rows a regression on the others labels correctly."""
-    view = FeatureView(rows, None, np.arange(len(codes)), np.random.default_rng(0))
-    fit = view.regression(np.eye(int(codes.max()) + 1)[codes])
-    return np.asarray(fit.left_out.argmax(axis=1) == codes)
+    return np.asarray(_regression(rows, codes).left_out.argmax(axis=1) == codes)
 
 
-def _accuracy(rows: Rows, codes: npt.NDArray[np.integer]) -> float:
-    """Return how many labelled rows a regression on the others labels correctly."""
+def _regression(rows: Rows, codes: npt.NDArray[np.integer]) -> Regression:
     view = FeatureView(rows, None, np.arange(len(codes)), np.random.default_rng(0))
-    return view.regression(np.eye(int(codes.max()) + 1)[codes]).accuracy
+    return view.regression(np.eye(int(codes.max()) + 1)[codes])

@@ -226,15 +226,17 @@ class Planetoid(FittedPlanetoid):
             x = self._hops.rows(adjacency)
         elif self.view_ == "graph" or X is None:
             x = graph_features(data, adjacency, seed=self._seed, n_jobs=self.n_jobs, verbose=self.verbose)
-            x = beside_spectrum(x, adjacency, data.n_classes, seed=self._seed)
+            x = beside_spectrum(x, adjacency, data.n_classes, seed=self._seed, hops=self._hops)
             some = self._some_labelled(data)
             teacher = teacher.with_embedding(x, some, data.y[some], self._seed)
         else:
             x = sparse.csr_array(X)
+        if self.view_ != "hops":
+            self._hops = None
         small = data.n_nodes <= MOST_NODES and data.n_classes < MANY_CLASSES
         by_reference = self.calibrate and len(data.validation_nodes[0]) < MIN_LABELS
         self._graph_embedding = x.toarray() if small and by_reference and self.view_ == "graph" else None
-        self._rows_of_hops = x if self.calibrate and self.view_ == "hops" else None
+        self._rows_of_hops = x if by_reference and self.view_ == "hops" else None
         contexts = NodeContexts.of(
             adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
         )
@@ -254,8 +256,6 @@ class Planetoid(FittedPlanetoid):
         if data.n_nodes <= MOST_NODES:
             self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
         self.second_share_ = 0.0
-        if self.view_ != "hops":
-            self._hops = None
         if self._second_view is not None:
             self.second_share_ = self._second_view.share
             probabilities = self._second_view.pooled_with(probabilities)
@@ -268,7 +268,7 @@ class Planetoid(FittedPlanetoid):
             layers = self._context_predictions.layers
         elif self.view_ == "features" and X is not None and not data.has_features.all():
             layers = self._distil(data, X, probabilities)
-            self._unreached = Unreached.without_features(layers, X, adjacency, probabilities)
+            self._unreached = Unreached.without_features(layers, data.has_features, adjacency, probabilities)
         if self._unreached is not None:
             probabilities = self._unreached.replaced_in(probabilities, contexts.around(), data.class_prior)
         self._student = None

@@ -58,11 +58,14 @@ class Unreached(NamedTuple):
 
     @classmethod
     def without_features(
-        cls, layers: DistilledLayers, X: Rows, adjacency: sparse.csr_array, probabilities: Probabilities
+        cls,
+        layers: DistilledLayers,
+        described: npt.NDArray[np.bool_],
+        adjacency: sparse.csr_array,
+        probabilities: Probabilities,
     ) -> Unreached | None:
-        """Return the predictions for nodes with features, in the place of others; None if all have some."""
-        described = np.asarray(X.any(axis=1) if isinstance(X, np.ndarray) else np.diff(X.indptr) > 0)
-        if described.all() or adjacency.nnz == 0:
+        """Return the predictions for nodes with features, in the place of others; None if there are no edges."""
+        if adjacency.nnz == 0:
             return None
         own = np.where(described[:, None], probabilities, 0.0).astype(np.float32)
         return cls(described, ContextPredictions(layers, own))
