@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import planetoid as pl
 from planetoid.baselines import reference
 from planetoid.baselines.reference import label_groups, label_step, propagated_labels, reference_sample
-from planetoid.calibration import MIN_LABELS, Calibration, Sample, calibrate, log_probabilities
+from planetoid.calibration import MIN_LABELS, Calibration, Reference, Sample, calibrate, log_probabilities
 from planetoid.evaluation import expected_calibration_error
 from planetoid.training.softmax_regression import left_out_scores, products
 
@@ -44,6 +44,11 @@ def made(temperature, uniform, n=40_000, n_classes=3):
     return scores, codes, true
 
 
+def says(probabilities, n_labels):
+    """A reference that is calibrated already."""
+    return Reference(probabilities, probabilities[:0], probabilities[:0], n_labels)
+
+
 @pytest.mark.parametrize(("temperature", "uniform"), [(0.5, 0.1), (1.0, 0.2), (2.0, 0.3)])
 def test_the_numbers_that_made_the_labels_are_found(temperature, uniform):
     scores, codes, true = made(temperature, uniform)
@@ -55,7 +60,7 @@ def test_the_numbers_that_made_the_labels_are_found(temperature, uniform):
 
 def test_soft_targets_say_the_same_as_labels():
     scores, _, true = made(0.6, 0.1)
-    found = calibrate(Sample.of_reference(np.exp(scores), true, 2_000))
+    found = calibrate(Sample.of_reference(np.exp(scores), says(true, 2_000)))
     assert found.source == "reference"
     np.testing.assert_allclose(found.apply(np.exp(scores)), true, atol=0.02)
 
@@ -64,9 +69,9 @@ def test_a_method_as_accurate_as_the_reference_has_its_confidence_where_they_dif
     rng = np.random.default_rng(1)
     reference = np.tile([0.8, 0.1, 0.1], (500, 1))
     said = np.tile([0.2, 0.6, 0.2], (500, 1)) + rng.uniform(0, 0.01, (500, 1))
-    same = calibrate(Sample.of_reference(said, reference, 500, as_accurate=True)).apply(said).max(axis=1)
+    same = calibrate(Sample.of_reference(said, says(reference, 500), as_accurate=True)).apply(said).max(axis=1)
     assert same.mean() == pytest.approx(0.8, abs=0.02)
-    decided = calibrate(Sample.of_reference(said, reference, 500)).apply(said).max(axis=1)
+    decided = calibrate(Sample.of_reference(said, says(reference, 500))).apply(said).max(axis=1)
     assert decided.mean() < 0.45
 
 
@@ -97,7 +102,7 @@ def test_some_of_the_labels_are_weighted_if_all_of_them_are_balanced():
 
 def test_a_known_factor_of_the_temperature_is_applied():
     scores, _, true = made(0.6, 0.1, n=5_000)
-    sample = Sample.of_reference(np.exp(scores), true, 2_000)
+    sample = Sample.of_reference(np.exp(scores), says(true, 2_000))
     changed = calibrate(sample._replace(temperature_factor=0.5))
     assert changed.temperature == pytest.approx(0.5 * calibrate(sample).temperature)
 
@@ -178,7 +183,7 @@ def test_classes_are_propagated_together_or_one_by_one(citation, monkeypatch):
         found.append(reference_sample(few, said).reference)
     for other in found[1:]:
         np.testing.assert_array_equal(other.hidden, found[0].hidden)
-        np.testing.assert_array_equal(other.probabilities, found[0].probabilities)
+        np.testing.assert_array_equal(other.calibrated(), found[0].calibrated())
 
 
 def test_a_label_is_hidden_with_its_group_of_the_class(citation, monkeypatch):
@@ -205,7 +210,7 @@ def test_a_label_is_hidden_with_its_group_of_the_class(citation, monkeypatch):
 def test_a_method_that_always_agrees_with_its_reference_is_no_more_certain_for_it(citation):
     data, split = citation
     few = replace(data, X=None, y=pl.mask_labels(data.y, split.train))
-    said = reference_sample(few, np.full((few.n_nodes, few.n_classes), 1 / few.n_classes)).reference.probabilities
+    said = reference_sample(few, np.full((few.n_nodes, few.n_classes), 1 / few.n_classes)).reference.calibrated()
     same, other = reference_sample(few, said), reference_sample(few, said[:, ::-1])
     assert (same.differ, same.temperature_factor, same.reference.agreement) == (0.0, 1.0, 1.0)
     assert other.differ > 0.5
@@ -229,6 +234,15 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     agree = reference.FEATURES_AGREE if informative else reference.FEATURES_AND_LABELS_AGREE
     assert found.reference.agreement == agree
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
+
+
+def test_a_reference_is_calibrated_where_it_is_asked():
+    raw = np.array([[0.6, 0.4], [0.0, 0.0], [0.2, 0.8]])
+    calibration = Calibration("leave-one-out", temperature=0.5, uniform=0.1)
+    found = Reference(raw, raw, raw, 20, calibration=calibration)
+    expected = np.vstack([calibration.apply(raw[:1]), np.zeros((1, 2)), calibration.apply(raw[2:])])
+    np.testing.assert_array_equal(found.calibrated(), expected)  # nothing is known about the second
+    np.testing.assert_array_equal(found.calibrated(np.array([2, 0])), expected[[2, 0]])
 
 
 def test_labels_of_other_nodes_are_not_used(citation):
@@ -268,11 +282,11 @@ def test_a_reference_without_edges_learns_from_features_that_rows_share(n_classe
     found = reference_sample(data, given).reference
     assert found.n_labels == 10 * n_classes
     alone = pl.Feat(C=10.0, row_normalize="l2").fit(data).label_distributions_
-    right, right_alone = ((p.argmax(axis=1) == codes)[hidden].mean() for p in (found.probabilities, alone))
+    right, right_alone = ((p.argmax(axis=1) == codes)[hidden].mean() for p in (found.calibrated(), alone))
     assert right > right_alone + 0.05
-    assert found.probabilities[hidden].max(axis=1).mean() == pytest.approx(right, abs=0.08)
-    assert not found.probabilities[-1].any()  # a row without features says nothing
-    np.testing.assert_allclose(found.probabilities[:-1].sum(axis=1), 1)
+    assert found.calibrated()[hidden].max(axis=1).mean() == pytest.approx(right, abs=0.08)
+    assert not found.calibrated()[-1].any()  # a row without features says nothing
+    np.testing.assert_allclose(found.calibrated()[:-1].sum(axis=1), 1)
 
 
 def test_features_that_are_no_words_are_not_shared():
@@ -282,7 +296,7 @@ def test_features_that_are_no_words_are_not_shared():
         other = replace(data, X=X)
         found = reference_sample(other, np.full((data.n_nodes, 3), 1 / 3)).reference
         expected = pl.Feat(C=10.0, row_normalize="l2").fit(other).label_distributions_
-        np.testing.assert_allclose(found.probabilities, expected, rtol=1e-5)
+        np.testing.assert_allclose(found.calibrated(), expected, rtol=1e-5)
 
 
 def test_without_features_and_edges_there_is_no_reference():

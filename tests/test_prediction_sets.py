@@ -35,7 +35,7 @@ def test_probabilities_in_the_place_of_labels_count_by_their_size():
     rng = np.random.default_rng(1)
     logits = rng.normal(size=(20_000, 4))
     probabilities = np.exp(log_softmax(logits, axis=1))
-    sample = Sample.of_reference(probabilities, probabilities, 10_000)
+    sample = Sample.of_reference(probabilities, Reference(probabilities, probabilities[:0], probabilities[:0], 10_000))
     found = members(probabilities, thresholds(sample, Calibration("reference")), 0.1)
     assert (probabilities * found).sum(axis=1).mean() == pytest.approx(0.9, abs=0.01)
 

@@ -13,6 +13,7 @@ a few confident errors would call for a high temperature everywhere. Neither cha
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -50,90 +51,6 @@ LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the
 
 Matrix = npt.NDArray[np.float64]
 Probabilities = npt.NDArray[np.floating[Any]]
-
-
-class Reference(NamedTuple):
-    """A simple method that is calibrated itself, and what it says about labels that it was not shown."""
-
-    probabilities: Probabilities | None  # (node, class); zero where nothing is known; None: those of the method itself
-    hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
-    targets: Matrix  # (label, class): their labels, weighted
-    n_labels: int  # that it was calibrated by
-    share: float | None = None  # of its probabilities in the scores of prediction sets; None: by what both say
-    agreement: float = 0.98  # temperature of these scores then: if two methods agree, either is more likely to be right
-    opinion: Probabilities | None = None  # (node, class): what another simple method adds to their logarithms
-
-
-class Sample(NamedTuple):
-    """What a model says about nodes whose label it does not know, and what is known about them."""
-
-    scores: Matrix  # (node, class): log-probabilities
-    targets: Matrix  # (node, class): 1 for the label, or probabilities
-    n_labels: int  # that stand behind the targets
-    source: str
-    temperature_factor: float = 1.0  # by which the temperature found is known to be off
-    usual_uniform: tuple[float, float] = LOGIT_UNIFORM  # prior of the logit of the uniform share
-    reference: Reference | None = None  # that the targets come from
-    differ: float = 0.0  # share of the nodes about which the model and the reference differ
-
-    @classmethod
-    def of_labels(
-        cls,
-        scores: npt.ArrayLike,
-        codes: npt.ArrayLike,
-        source: str,
-        prior: npt.ArrayLike | None = None,
-        *,
-        balanced: bool | None = None,
-    ) -> Sample:
-        """Return the sample of labelled nodes.
-
-        ``prior`` is the share of each class among all nodes. Labels are often balanced where the classes are not; each
-        node then stands for as many others as its class asks for. Labels that are not balanced are taken for a random
-        sample, in which every node counts alike. ``balanced`` says whether they are, where these are not all labels.
-        """
-        table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
-        targets = np.eye(table.shape[1])[labels]
-        if prior is not None and len(labels) and (are_balanced(labels) if balanced is None else balanced):
-            shares = targets.mean(axis=0)
-            weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
-            weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]
-            targets *= (weights / weights.mean())[:, None]
-        return cls(table, targets, len(labels), source)
-
-    @classmethod
-    def of_reference(
-        cls,
-        probabilities: Probabilities,
-        reference: Probabilities,
-        n_labels: int,
-        *,
-        rows: npt.NDArray[np.int64] | None = None,
-        as_accurate: bool = False,
-    ) -> Sample:
-        """Return the sample of nodes about which another, calibrated method says how likely each class is.
-
-        Parameters
-        ----------
-        probabilities, reference : arrays of shape (n_nodes, n_classes)
-            What the model and the other method say.
-        n_labels : int
-            Number of labels that the other method was calibrated by.
-        rows : array, optional
-            The nodes to choose from; by default all.
-        as_accurate : bool
-            Whether the model is right as often as the other method, also where they differ. By default the other
-            method decides, which is appropriate if it knows at least as much.
-        """
-        rows = np.arange(len(probabilities)) if rows is None else rows
-        some = rows[np.unique(np.linspace(0, len(rows) - 1, MOST_NODES).astype(np.int64))[: len(rows)]]
-        scores, targets = log_probabilities(probabilities[some]), np.asarray(reference[some], dtype=np.float64)
-        differ = float((scores.argmax(axis=1) != targets.argmax(axis=1)).mean()) if len(some) else 0.0
-        if as_accurate:
-            order = scores.argsort(axis=1)
-            targets_in_order = np.sort(targets, axis=1)
-            np.put_along_axis(targets, order, targets_in_order, axis=1)
-        return cls(scores, targets, n_labels, "reference", differ=differ)
 
 
 @dataclass(frozen=True)
@@ -199,6 +116,104 @@ class Calibration:
         return asdict(self)
 
 
+NOT_CALIBRATED, EVERYWHERE = Calibration(), slice(None)
+
+
+class Reference(NamedTuple):
+    """A simple method that is calibrated itself, and what it says about labels that it was not shown."""
+
+    probabilities: Probabilities | None  # (node, class); zero where nothing is known; None: those of the method itself
+    hidden: Probabilities  # (label, class): of labelled nodes, each without its own label
+    targets: Matrix  # (label, class): their labels, weighted
+    n_labels: int  # that it was calibrated by
+    share: float | None = None  # of its probabilities in the scores of prediction sets; None: by what both say
+    agreement: float = 0.98  # temperature of these scores then: if two methods agree, either is more likely to be right
+    opinion: Probabilities | None = None  # (node, class): what another simple method adds to their logarithms
+    calibration: Calibration = NOT_CALIBRATED  # of the probabilities, which are raw; what is hidden is calibrated
+
+    def calibrated(self, rows: npt.NDArray[np.int64] | slice = EVERYWHERE) -> Probabilities:
+        """Return calibrated probabilities of these nodes; zero where nothing is known."""
+        assert self.probabilities is not None
+        raw = self.probabilities[rows]
+        known = raw.any(axis=1)
+        if known.all():
+            return self.calibration.apply(raw)
+        found = raw.copy()
+        found[known] = self.calibration.apply(raw[known])
+        return np.asarray(found)
+
+
+class Sample(NamedTuple):
+    """What a model says about nodes whose label it does not know, and what is known about them."""
+
+    scores: Matrix  # (node, class): log-probabilities
+    targets: Matrix  # (node, class): 1 for the label, or probabilities
+    n_labels: int  # that stand behind the targets
+    source: str
+    temperature_factor: float = 1.0  # by which the temperature found is known to be off
+    usual_uniform: tuple[float, float] = LOGIT_UNIFORM  # prior of the logit of the uniform share
+    reference: Reference | None = None  # that the targets come from
+    differ: float = 0.0  # share of the nodes about which the model and the reference differ
+
+    @classmethod
+    def of_labels(
+        cls,
+        scores: npt.ArrayLike,
+        codes: npt.ArrayLike,
+        source: str,
+        prior: npt.ArrayLike | None = None,
+        *,
+        balanced: bool | None = None,
+    ) -> Sample:
+        """Return the sample of labelled nodes.
+
+        ``prior`` is the share of each class among all nodes. Labels are often balanced where the classes are not; each
+        node then stands for as many others as its class asks for. Labels that are not balanced are taken for a random
+        sample, in which every node counts alike. ``balanced`` says whether they are, where these are not all labels.
+        """
+        table, labels = np.asarray(scores, dtype=np.float64), np.asarray(codes, dtype=np.int64)
+        targets = np.eye(table.shape[1])[labels]
+        if prior is not None and len(labels) and (are_balanced(labels) if balanced is None else balanced):
+            shares = targets.mean(axis=0)
+            weights = np.divide(np.asarray(prior), shares, out=np.ones_like(shares), where=shares > 0)
+            weights = np.clip(weights, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT)[labels]
+            targets *= (weights / weights.mean())[:, None]
+        return cls(table, targets, len(labels), source)
+
+    @classmethod
+    def of_reference(
+        cls,
+        probabilities: Probabilities,
+        reference: Reference,
+        *,
+        rows: npt.NDArray[np.int64] | None = None,
+        as_accurate: bool = False,
+    ) -> Sample:
+        """Return the sample of nodes about which another, calibrated method says how likely each class is.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n_nodes, n_classes)
+            What the model says.
+        reference : Reference
+            The other method.
+        rows : array, optional
+            The nodes to choose from; by default all.
+        as_accurate : bool
+            Whether the model is right as often as the other method, also where they differ. By default the other
+            method decides, which is appropriate if it knows at least as much.
+        """
+        rows = np.arange(len(probabilities)) if rows is None else rows
+        some = rows[np.unique(np.linspace(0, len(rows) - 1, MOST_NODES).astype(np.int64))[: len(rows)]]
+        scores, targets = log_probabilities(probabilities[some]), reference.calibrated(some).astype(np.float64)
+        differ = float((scores.argmax(axis=1) != targets.argmax(axis=1)).mean()) if len(some) else 0.0
+        if as_accurate:
+            order = scores.argsort(axis=1)
+            targets_in_order = np.sort(targets, axis=1)
+            np.put_along_axis(targets, order, targets_in_order, axis=1)
+        return cls(scores, targets, reference.n_labels, "reference", reference=reference, differ=differ)
+
+
 def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibration:
     """Choose the temperature and the uniform share that make the targets of a sample most likely.
 
@@ -226,44 +241,54 @@ def _most_likely(sample: Sample, usual: Matrix) -> Matrix:
     """
     weight = sample.n_labels / max(sample.targets.sum(), SMALLEST)
     scores, targets = sample.scores - sample.scores.max(axis=1, keepdims=True), weight * sample.targets
-    (centre, spread), n_classes = usual, scores.shape[1]
+    (centre, spread), n_classes, flat = usual, scores.shape[1], targets.ravel()
+    slopes = np.empty((2, *scores.shape))
 
-    def loss(numbers: Matrix) -> tuple[float, Matrix, Matrix]:
-        """Return the loss, its gradient, and the derivatives of the logarithms of the probabilities."""
-        uniform = 1 / (1 + np.exp(-numbers[1]))
-        scaled = scores * np.exp(-numbers[0])
+    def loss(numbers: Matrix) -> tuple[float, Matrix]:
+        """Return the loss and its gradient; ``slopes`` are the derivatives of the logarithms of the probabilities."""
+        uniform = 1 / (1 + math.exp(-numbers[1]))
+        scaled = scores * math.exp(-numbers[0])
         soft = np.exp(scaled)  # at most 1, as the largest score of a row is 0
         soft /= soft.sum(axis=1, keepdims=True)
-        mixed = (1 - uniform) * soft + uniform / n_classes
         scaled -= np.einsum("ij,ij->i", soft, scaled)[:, None]
-        slopes = np.stack([(uniform - 1) * soft * scaled, uniform * (1 / n_classes - mixed)])
-        slopes /= mixed
+        soft *= 1 - uniform
+        np.multiply(soft, scaled, out=slopes[0])
+        soft += uniform / n_classes
+        np.subtract(uniform / n_classes, uniform * soft, out=slopes[1])
+        slopes[0] *= -1
+        np.divide(slopes, soft, out=slopes)
         from_usual = (numbers - centre) / spread
-        value = 0.5 * float(from_usual @ from_usual) - float(np.vdot(targets, np.log(mixed)))
-        return value, from_usual / spread - np.einsum("ij,kij->k", targets, slopes), slopes
+        value = 0.5 * float(from_usual @ from_usual) - float(flat @ np.log(soft, out=soft).ravel())
+        return value, from_usual / spread - slopes.reshape(2, -1) @ flat
 
     best = centre
-    value, gradient, slopes = loss(best)
-    curvature = np.diag(spread**-2.0) + np.einsum("ij,kij,lij->kl", targets, slopes, slopes)
+    value, gradient = loss(best)
+    a, b, c = (float(flat @ (slopes[k] * slopes[m]).ravel()) for k, m in ((0, 0), (0, 1), (1, 1)))
+    a, c = a + spread[0] ** -2.0, c + spread[1] ** -2.0  # the curvature is ((a, b), (b, c))
     for _ in range(MOST_STEPS):
-        step = -np.linalg.solve(curvature, gradient)
+        step = np.array([b * gradient[1] - c * gradient[0], b * gradient[0] - a * gradient[1]]) / (a * c - b * b)
         if -gradient @ step < TOLERANCE:
             break
-        step /= max(1.0, np.abs(step).max() / LONGEST_STEP)
+        step /= max(1.0, abs(step[0]) / LONGEST_STEP, abs(step[1]) / LONGEST_STEP)
         for _ in range(MOST_HALVINGS):
-            tried = np.clip(best + step, *BOUNDS)
-            after, slope, _ = loss(tried)
+            tried = np.minimum(np.maximum(best + step, BOUNDS[0]), BOUNDS[1])
+            after, slope = loss(tried)
             if after < value:
                 break
             step /= 2
         else:
             break
-        moved, turned = tried - best, slope - gradient
-        if moved @ turned > 0:
-            bent = curvature @ moved
-            curvature += np.outer(turned, turned) / (moved @ turned) - np.outer(bent, bent) / (moved @ bent)
+        (x, y), (u, v) = tried - best, slope - gradient
+        if x * u + y * v > 0:
+            p, q = a * x + b * y, b * x + c * y
+            turned, bent = x * u + y * v, x * p + y * q
+            a, b, c = (
+                a + u * u / turned - p * p / bent,
+                b + u * v / turned - p * q / bent,
+                c + v * v / turned - q * q / bent,
+            )
         else:  # not convex here: go further
-            curvature /= 4
+            a, b, c = a / 4, b / 4, c / 4
         best, value, gradient = tried, after, slope
     return np.asarray(best)
 

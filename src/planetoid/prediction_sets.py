@@ -64,7 +64,7 @@ def node_sets(
     unlabelled : bool array of shape (n_nodes,)
         The nodes that thresholds are chosen by.
     """
-    referred = probabilities if reference.probabilities is None else reference.probabilities
+    referred = probabilities if reference.probabilities is None else reference.calibrated()
     known = np.asarray(referred.any(axis=1, keepdims=True))
     referred = np.where(known, referred, probabilities)
     candidates = np.flatnonzero(unlabelled)

@@ -21,7 +21,7 @@ from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.engine.filters import GraphMatrix, add_powers, one_thread_if_loaded
-from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency
+from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency, with_loops
 from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import (
     fit_softmax,
@@ -86,15 +86,9 @@ def reference_sample(
     known = probabilities.any(axis=1) & reference.probabilities.any(axis=1)
     unlabelled = known & (data.y < 0)
     rows = np.flatnonzero(unlabelled if unlabelled.any() else known)  # with all labels known, these nodes have to do
-    sample = Sample.of_reference(
-        probabilities,
-        reference.probabilities,
-        reference.n_labels,
-        rows=rows,
-        as_accurate=as_accurate and by_labels,
-    )
+    sample = Sample.of_reference(probabilities, reference, rows=rows, as_accurate=as_accurate and by_labels)
     if not by_labels:
-        return sample._replace(temperature_factor=AGREEMENT, reference=reference)
+        return sample._replace(temperature_factor=AGREEMENT)
     factor, agreement = AGREEMENT_WITH_LABELS, FEATURES_AND_LABELS_AGREE
     if data.X is None:
         factor = max(SMALLEST_FACTOR, 1 - BY_DIFFERENCE * sample.differ)
@@ -138,7 +132,7 @@ def _opinion(by_labels: Reference, weight: float) -> npt.NDArray[np.float32]:
     assert by_labels.probabilities is not None
     known = by_labels.probabilities.any(axis=1)
     loss = _log_loss(by_labels) / np.log(max(2, by_labels.probabilities.shape[1]))
-    opinion = weight * max(0.0, 1 - loss) * log_probabilities(by_labels.probabilities)
+    opinion = weight * max(0.0, 1 - loss) * log_probabilities(by_labels.calibrated())
     opinion[~known] = 0.0
     return np.asarray(opinion, dtype=np.float32)
 
@@ -166,7 +160,7 @@ def _by_features(data: Dataset) -> Reference:
         sample = feat._calibration_sample(few, probabilities)
     calibration = calibrate(sample)
     hidden = calibration.apply(np.exp(sample.scores))
-    return Reference(calibration.apply(probabilities), hidden, sample.targets, calibration.n_labels)
+    return Reference(probabilities, hidden, sample.targets, calibration.n_labels, calibration=calibration)
 
 
 def _has_shared_features(data: Dataset) -> bool:
@@ -202,9 +196,8 @@ def _by_shared_features(data: Dataset) -> Reference:
     probabilities[~data.has_features] = 0.0
     sample = left_out_sample(products(inputs), regression.scores(inputs), rows, FEATURES_C, data, probabilities)
     calibration = calibrate(sample)
-    probabilities[data.has_features] = calibration.apply(probabilities[data.has_features])
     hidden = calibration.apply(np.exp(sample.scores))
-    return Reference(probabilities, hidden, sample.targets, calibration.n_labels)
+    return Reference(probabilities, hidden, sample.targets, calibration.n_labels, calibration=calibration)
 
 
 def _by_labels(data: Dataset) -> Reference:
@@ -228,7 +221,7 @@ def _by_labels(data: Dataset) -> Reference:
         seen = (found[rows[own], :, columns] * others).sum(axis=1)
         hidden[own, codes[own]] = seen / np.maximum((counts.T[columns] * others).sum(axis=1), 1)
     shares, reached = _shares(hidden)
-    everywhere, known = _shares(everywhere)
+    everywhere, _ = _shares(everywhere)
     prior = predicted_prior(everywhere)
     shares[~reached] = data.class_prior
     learnable = np.bincount(codes)[codes] > 1  # by the other labels of the class
@@ -237,19 +230,17 @@ def _by_labels(data: Dataset) -> Reference:
     calibration = calibrate(
         sample._replace(usual_uniform=graph_uniform(data.n_classes)), usual_temperature=USUAL_TEMPERATURE
     )
-    rows_known = slice(None) if known.all() else known
-    everywhere[rows_known] = calibration.apply(everywhere[rows_known])
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
-    return Reference(everywhere, shares, targets, calibration.n_labels)
+    return Reference(everywhere, shares, targets, calibration.n_labels, calibration=calibration)
 
 
 def label_step(data: Dataset) -> GraphMatrix:
     """Return ``sum_t (CONTINUE P)^t`` over t = 1, ..., LABEL_STEPS for a random walk P with self-loops."""
     adjacency = symmetric_adjacency(data.graph).astype(np.float32, copy=False)
     loop = mean_weight(adjacency)
-    looped = sparse.csr_array(adjacency + np.float32(loop) * sparse.eye_array(data.n_nodes, dtype=np.float32))
     scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
+    looped = with_loops(adjacency, loop)
     looped.data *= np.repeat(scale, np.diff(looped.indptr))
     return GraphMatrix(looped, _sum_over_steps, find=data.n_nodes >= MANY_NODES)
 
