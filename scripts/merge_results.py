@@ -1,8 +1,9 @@
 """Show parts of a table that were run apart as one: ``python scripts/merge_results.py table3 A.json B.json --out DIR``.
 
 The files are ``PART.json`` of ``planetoid reproduce PART --data NAME --out ...``, for example of runs on different data
-sets. Nothing is run: the cells of all files are rendered by the same code as a table of one run. Of a cell that is in
-several files the last is taken; one whose preset has changed since is left out.
+sets, or with other seeds (``--first-seed``). Nothing is run: the cells of all files are rendered by the same code as a
+table of one run. Of a run (a cell and a seed) that is in several files the last is taken; a cell whose preset has
+changed since is left out.
 """
 
 from __future__ import annotations

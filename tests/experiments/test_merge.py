@@ -39,6 +39,17 @@ def test_merged_parts_are_the_table_of_one_run(tmp_path, table):
     assert (tmp_path / "again" / "table3.md").read_text() == (tmp_path / "merged" / "table3.md").read_text()
 
 
+def test_runs_with_other_seeds_are_added(tmp_path, table):
+    reproduce.reproduce_part("table3", runs=3, jobs=1, out=tmp_path / "whole")
+    reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path / "last", first_seed=2)
+    last = json.loads((tmp_path / "last" / "table3.json").read_text())
+    assert [cell["seeds"] for cell in last["cells"]] == [[2], [2]]
+    for names in (("both", "last"), ("last", "both")):
+        reproduce.merge_parts("table3", [tmp_path / name / "table3.json" for name in names], out=tmp_path / "merged")
+        merged, whole = (json.loads((tmp_path / name / "table3.json").read_text()) for name in ("merged", "whole"))
+        assert without_times(merged) == without_times(whole)
+
+
 def test_of_two_records_of_a_cell_the_last_is_shown(tmp_path, table):
     first, second = tmp_path / "a" / "table3.json", tmp_path / "second.json"
     record = json.loads(first.read_text())

@@ -24,6 +24,9 @@ def reproduce(
         ),
     ],
     runs: Annotated[int, typer.Option(min=1, help="Runs per cell, each with its own seed and random split.")] = 10,
+    first_seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the first run, to add runs to those of another machine.")
+    ] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
     engine: Engine = None,
     scheduler: Scheduler = None,
@@ -77,6 +80,7 @@ def reproduce(
                 lists=lists,
                 datasets=data or (),
                 methods=method or (),
+                first_seed=first_seed,
                 verbose=not quiet,
             )
         print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)

@@ -70,16 +70,16 @@ class Cell:
         """Whether the paper's value was measured on other data."""
         return self.on_lists and self.dataset != "lists:diel"
 
-    def tasks(self, runs: int) -> list[RunTask]:
+    def tasks(self, runs: int, first_seed: int = 0) -> list[RunTask]:
         """Return the runs of the cell; a single one where neither split nor method is random.
 
         Probabilities are not calibrated: the paper's are not, and it does not change the most likely class.
         """
         random_split = self.protocol.split != "public" or self.on_lists
         random_method = "random_state" in METHODS[self.method]._get_param_names()
-        count = runs if random_split or random_method else 1
+        seeds = range(first_seed, first_seed + runs) if random_split or random_method else (0,)
         parameters = {"calibrate": False, **self.parameters}
-        return [RunTask(self.dataset, self.method, self.protocol, dict(parameters), seed) for seed in range(count)]
+        return [RunTask(self.dataset, self.method, self.protocol, dict(parameters), seed) for seed in seeds]
 
 
 @dataclass(frozen=True)

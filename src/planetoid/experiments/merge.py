@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from planetoid.errors import DataError
 from planetoid.evaluation import Result, Spread
 from planetoid.experiments.cells import Cell
@@ -27,20 +29,44 @@ def read_records(paths: Iterable[Path], part: str) -> list[dict[str, Any]]:
 
 
 def merged_cells(cells: Sequence[Cell], records: Iterable[Mapping[str, Any]]) -> list[CellResult]:
-    """Return the cells that have a record, in the order of ``cells``; of several records, the last.
+    """Return the cells that have a record, in the order of ``cells``; of several records of a seed, the last.
 
     A record of other parameters than those of the cell is not taken: it was measured before the preset changed.
     """
-    by_key = {}
+    by_key: dict[str, Mapping[str, Any]] = {}
     for record in records:
         labels = [record[name] for name in HEADS]
-        by_key[_key(record["section"], labels, record["dataset"], record["preset_parameters"])] = record
+        key = _key(record["section"], labels, record["dataset"], record["preset_parameters"])
+        by_key[key] = _with_other_seeds(record, by_key.get(key))
     found = [(cell, by_key.get(_key(cell.section, cell.row, cell.dataset, cell.parameters))) for cell in cells]
     return [_restored(cell, record) for cell, record in found if record is not None]
 
 
 def _key(section: str, labels: Sequence[str], dataset: str, parameters: Mapping[str, object]) -> str:
     return json.dumps([section, *labels, dataset, dict(parameters)], sort_keys=True)
+
+
+def _with_other_seeds(record: Mapping[str, Any], earlier: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return a record with the runs of an earlier one whose seeds it has not."""
+    kept = set(earlier["seeds"] if earlier else ()) - set(record["seeds"])
+    if earlier is None or not kept:
+        return record
+    runs = {
+        seed: (metrics, one["seconds"])
+        for one in (earlier, record)
+        for seed, metrics in zip(one["seeds"], one["runs"], strict=True)
+    }
+    seeds = sorted(runs)
+    measured = [metrics for metrics, _ in map(runs.__getitem__, seeds)]
+    spread = Spread.of(metrics[_metric(metrics)] for metrics in measured)
+    seconds = float(np.median([seconds for _, seconds in runs.values()]))
+    shown = {"mean": spread.mean, "sd": spread.sd, "seconds": seconds}
+    warnings = sorted({*earlier["warnings"], *record["warnings"]})
+    return {**record, **shown, "seeds": seeds, "runs": measured, "warnings": warnings}
+
+
+def _metric(metrics: Mapping[str, float]) -> str:
+    return "recall" if "recall" in metrics else "accuracy"
 
 
 def _restored(cell: Cell, record: Mapping[str, Any]) -> CellResult:

@@ -59,11 +59,13 @@ class CellResult:
         return self.spread.mean + (self.spread.sd or 0.0) >= self.cell.paper - 0.0005  # which has three digits
 
 
-def finished_cells(cells: Sequence[Cell], results: Mapping[str, Result], runs: int) -> list[CellResult]:
+def finished_cells(
+    cells: Sequence[Cell], results: Mapping[str, Result], runs: int, first_seed: int = 0
+) -> list[CellResult]:
     """Return the cells whose runs are all in ``results``, which maps keys of tasks to results."""
     finished = []
     for cell in cells:
-        keys = [task.key for task in cell.tasks(runs)]
+        keys = [task.key for task in cell.tasks(runs, first_seed)]
         if all(key in results for key in keys):
             of_cell = [results[key] for key in keys]
             metric = "recall" if cell.on_lists else "accuracy"

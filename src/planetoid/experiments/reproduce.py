@@ -88,11 +88,13 @@ def reproduce_part(
     lists: str = "0.1",
     datasets: Collection[str] = (),
     methods: Collection[str] = (),
+    first_seed: int = 0,
     verbose: int = 0,
 ) -> tuple[str, list[CellResult]]:
     """Produce one table or the figure, resuming from finished runs; return its Markdown and its cells.
 
-    With ``datasets`` or ``methods`` only their runs are executed; the table shows all cells that are finished.
+    With ``datasets`` or ``methods`` only their runs are executed; the table shows all cells that are finished. Runs
+    have the seeds from ``first_seed`` on: those of several machines can be shown as one table (:func:`merge_parts`).
     """
     check_part(part)
     started = time.perf_counter()
@@ -105,7 +107,7 @@ def reproduce_part(
         cells = _cells(part, lists)
         cells = [quick_cell(cell) for cell in cells] if quick else cells
         chosen = _chosen(part, cells, datasets, methods)
-        content = _table(part, _run(part, cells, chosen, runs, jobs, out, verbose))
+        content = _table(part, _run(part, cells, chosen, range(first_seed, first_seed + runs), jobs, out, verbose))
     seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
     header = {"quick": quick, "runs": runs, "jobs": jobs}
     note = QUICK_NOTE if quick else ""
@@ -113,7 +115,7 @@ def reproduce_part(
 
 
 def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.1") -> tuple[str, list[CellResult]]:
-    """Show the cells of several ``PART.json`` files, from runs on different data, as one table, without any run."""
+    """Show the cells of several ``PART.json`` files, of different data or seeds, as one table, without any run."""
     check_part(part)
     records, cells = read_records(paths, part), _cells(part, lists)
     finished = merged_cells(cells, records)
@@ -174,11 +176,11 @@ def _chosen(part: str, cells: Sequence[Cell], datasets: Collection[str], methods
 
 
 def _run(
-    part: str, cells: Sequence[Cell], chosen: Sequence[Cell], runs: int, jobs: int, out: Path, verbose: int
+    part: str, cells: Sequence[Cell], chosen: Sequence[Cell], seeds: range, jobs: int, out: Path, verbose: int
 ) -> list[CellResult]:
     """Run what is missing of the chosen cells; return all cells that are finished."""
     store = RunStore(out / "runs" / f"{part}.jsonl")
-    tasks = [task for cell in chosen for task in cell.tasks(runs)]
+    tasks = [task for cell in chosen for task in cell.tasks(len(seeds), seeds.start)]
     missing = store.missing(tasks)
     # By dataset and seed, so that workers load each dataset once; the longest first would need their times.
     missing.sort(key=lambda task: (task.dataset, task.seed if part == "table4" else 0, task.method))
@@ -187,7 +189,7 @@ def _run(
         print(f"{part}: {done} runs already finished, {len(missing)} remaining", file=sys.stderr)  # noqa: T201
     with progress(part, len(missing), verbose) as advance:
         store.run(missing, jobs, lambda task, result: advance(1, f"{task.method}, {task.dataset}, seed {task.seed}"))
-    return finished_cells(cells, store.results, runs)
+    return finished_cells(cells, store.results, len(seeds), seeds.start)
 
 
 def _sections(entries: Sequence[CellResult], below: Mapping[str, str], notes: Sequence[str]) -> str:
