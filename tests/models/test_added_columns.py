@@ -142,8 +142,8 @@ def test_the_length_is_kept_beside_the_direction():
 
 def test_labels_that_do_not_ask_add_nothing():
     random = np.random.default_rng(1)
-    X, y = random.normal(size=(N, 5)).astype(np.float32), np.arange(N) % 2
-    X[:, 0] += 2 * y
+    X, y = random.normal(size=(N, 20)).astype(np.float32), np.arange(N) % 2
+    X[:, 0] += 3 * y
     inputs = Inputs.of(X, "l2", LABELLED, y[LABELLED])
     assert not inputs.is_curved
     assert not len(inputs.length)
@@ -165,10 +165,16 @@ def test_the_unit_of_columns_does_not_matter(scale, kind):
     np.testing.assert_allclose(*dense, atol=1e-4)
 
 
-@pytest.mark.parametrize(("n_correct", "curved"), [(31, False), (45, True)])
-def test_columns_are_added_if_that_is_clearly_better(monkeypatch, n_correct, curved):
+@pytest.mark.parametrize(("n_columns", "n_correct", "curved"), [
+    (20, 31, False), (20, 45, True), (16, 31, True), (16, 30, True), (16, 29, True), (16, 27, False),
+])  # fmt: skip
+def test_waves_are_added_to_many_columns_if_that_is_better_and_to_few_unless_it_is_worse(
+    monkeypatch, n_columns, n_correct, curved
+):
     """Thirty of sixty labels are correct without them."""
-    X, y, _ = xor()
-    found = iter([np.arange(60) < 30, np.arange(60) < n_correct])
-    monkeypatch.setattr("planetoid.models.inputs._correct", lambda *_: next(found))
+    X, y = np.random.default_rng(0).normal(size=(N, n_columns)).astype(np.float32), np.arange(N) % 2
+    monkeypatch.setattr(
+        "planetoid.models.inputs._correct",
+        lambda rows, _: np.arange(60) < (n_correct if rows.shape[1] > N_WAVES else 30),
+    )
     assert Inputs.of(X, "l2", LABELLED, y[LABELLED]).is_curved == curved

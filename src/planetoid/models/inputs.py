@@ -23,7 +23,7 @@ __all__ = ["Inputs", "keeping_few"]
 
 SMALLEST = 1e-6  # standard deviation of a column that is not constant
 VERY_DIFFERENT = 10.0  # times the median deviation: columns are in different units
-FEW_COLUMNS = 16  # up to which the length of a row says something beside its direction
+FEW_COLUMNS = 16  # up to which the length of a row says something beside its direction, and classes are rarely linear
 MOST_CURVED_COLUMNS, MOST_CURVED_ENTRIES = 64, 50_000_000  # of tables that may get waves: columns, and entries then
 N_WAVES = 256
 WAVE_WIDTH = 0.5  # times the median distance between labelled rows: that of the Gaussian kernel of the waves
@@ -60,8 +60,9 @@ class Inputs(NamedTuple):
     Of one number, unit norm would leave the sign. Where there are few columns, dense or sparse, all rows get a column
     of ones before they are scaled, so that nothing of them is lost. Two more kinds of columns are added if labelled
     rows are then labelled better by each other, clearly: where there are many columns, the length of a row before it
-    was scaled (of counts, the total may matter); and where dense columns are few, :class:`Waves`, with which linear
-    methods see classes that are not on two sides of a plane.
+    was scaled (of counts, the total may matter); and where there are up to 64 dense columns, :class:`Waves`, with which
+    linear methods see classes that are not on two sides of a plane. Of up to 16 columns, that is the rule, and waves
+    are left out only if labelled rows are labelled worse with them, by a standard error.
     """
 
     mean: npt.NDArray[np.float32]  # no entries for sparse features
@@ -87,7 +88,8 @@ class Inputs(NamedTuple):
         best, correct = plain, _correct(plain.scaled(X[labelled]), codes)
         for inputs in richer:
             found = _correct(inputs.scaled(X[labelled]), codes)
-            if clearly_better(found, correct, STANDARD_ERRORS):
+            expected = inputs.is_curved and X.shape[1] <= FEW_COLUMNS
+            if clearly_better(found, correct, STANDARD_ERRORS) or (expected and not clearly_better(correct, found, 1.0)):
                 best, correct = inputs, found
         return best
 
