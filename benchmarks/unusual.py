@@ -13,7 +13,8 @@ All data are generated; every kind has a reason why a method that expects a cita
 - ``moons``: two moons in a plane; the last three with a graph and without one.
 
 Counted is the accuracy in per cent, macro F1 for rare classes, and the expected calibration error of each method; 20
-labels per class unless ``--per-class`` says otherwise. Splits from number 100 on did not choose any default. Results:
+labels per class unless ``--per-class`` says otherwise. Splits from number 100 on did not choose any default. Kinds that are
+not asked for keep their results, of the same number of splits. Results:
 ``benchmarks/results/unusual.json``.
 """
 
@@ -265,7 +266,11 @@ def main() -> None:
     if options.dry:
         return
     stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    stored[f"{options.per_class} labels per class"] = {"splits": options.splits, "kinds": table}
+    key = f"{options.per_class} labels per class"
+    before = stored.get(key, {})
+    if before.get("splits") == options.splits:
+        table = {kind: table.get(kind) or before["kinds"].get(kind) for kind in KINDS}
+    stored[key] = {"splits": options.splits, "kinds": {kind: found for kind, found in table.items() if found}}
     RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
 
 
