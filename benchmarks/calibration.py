@@ -1,11 +1,14 @@
 """Calibration error of every method on the public splits, without validation labels, and what calibrating costs.
 
     python benchmarks/calibration.py [--seeds 10] [--data cora,citeseer,pubmed] [--methods planetoid,lp]
+    python benchmarks/calibration.py --per-class 1,2,5,10 [--seeds 5] [--methods planetoid,gcn,ssgc]
 
 Default parameters; a method that draws nothing has one run. The raw probabilities are those before calibration. The
 share of the time is that of one fit, of fast methods the median of several. A run that is in the results already is not
-repeated. Data sets come from ``PLANETOID_DATA`` or ``../shared/data``.
-Results: ``benchmarks/results/calibration.json``.
+repeated. With ``--per-class``, so many labels per class are drawn at random, once for each seed, and all nodes without
+a label are test nodes but those of the public split; seeds count from 100, and smaller ones chose defaults. Data sets
+come from ``PLANETOID_DATA`` or ``../shared/data``. Results: ``benchmarks/results/calibration.json``, with
+``--per-class`` ``calibration_few_labels.json``.
 """
 
 from __future__ import annotations
@@ -20,18 +23,31 @@ from pathlib import Path
 import numpy as np
 
 import planetoid as pl
+from planetoid.data.splits import Split
 from planetoid.evaluation import expected_calibration_error
 from planetoid.registry import METHODS, fastest_first
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "calibration.json"
+FEW_LABELS = HERE / "results" / "calibration_few_labels.json"
+FIRST_SPLIT = 100
 ROOT = os.environ.get("PLANETOID_DATA") or str(HERE.parent.parent / "shared" / "data")
 FAST, REPEATS = 0.5, 9  # seconds of a fit whose time is measured so often
 
 
-def one_run(data: pl.Dataset, method: str, seed: int, *, calibrate: bool = True) -> dict[str, object]:
+def drawn(data: pl.Dataset, per_class: int, seed: int) -> Split:
+    """Return so many labels per class, and the other nodes that are not among the public test nodes."""
+    allowed = np.setdiff1d(np.flatnonzero(data.y >= 0), data.split("public").test)
+    order = np.random.default_rng(seed).permutation(allowed)
+    train = np.concatenate([order[data.y[order] == k][:per_class] for k in range(data.n_classes)])
+    return Split(train, np.empty(0, np.int64), np.setdiff1d(order, train), f"{per_class} labels per class")
+
+
+def one_run(
+    data: pl.Dataset, method: str, seed: int, *, split: Split | None = None, calibrate: bool = True
+) -> dict[str, object]:
     """Fit once, and return accuracy, confidence and calibration error on the test nodes."""
-    split = data.split("public")
+    split = data.split("public") if split is None else split
     model = pl.METHODS[method](calibrate=calibrate)
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
@@ -62,13 +78,39 @@ def draws(method: str) -> bool:
     return "random_state" in pl.METHODS[method]().get_params() and method not in ("ica", "manireg")
 
 
+def few_labels(options: argparse.Namespace) -> None:
+    """Measure the error with few labels per class, calibrated and raw."""
+    results = json.loads(FEW_LABELS.read_text()) if FEW_LABELS.is_file() else {}
+    for name in options.data.split(","):
+        data = pl.datasets.load(name, root=ROOT)
+        for method in options.methods.split(","):
+            for per_class in map(int, options.per_class.split(",")):
+                entry = {}
+                for kind in ("calibrated", "raw"):
+                    runs = [
+                        one_run(data, method, seed, split=drawn(data, per_class, seed), calibrate=kind == "calibrated")
+                        for seed in range(FIRST_SPLIT, FIRST_SPLIT + options.seeds)
+                    ]
+                    entry[kind] = {
+                        key: float(np.mean([run[key] for run in runs])) for key in ("accuracy", "confidence", "error")
+                    }
+                of_data = results.setdefault(method, {}).setdefault(name, {})
+                of_data[str(per_class)] = {"splits": options.seeds, **entry}
+                FEW_LABELS.write_text(json.dumps(results, indent=1) + "\n")
+                print(name, method, per_class, entry, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", default="cora,citeseer,pubmed")
     parser.add_argument("--methods", default=",".join(fastest_first()))
+    parser.add_argument("--per-class", default="", help="numbers of labels per class of random splits")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.per_class:
+        few_labels(options)
+        return
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     for name in options.data.split(","):
         data = pl.datasets.load(name, root=ROOT)

@@ -13,9 +13,8 @@ All data are generated; every kind has a reason why a method that expects a cita
 - ``moons``: two moons in a plane; the last three with a graph and without one.
 
 Counted is the accuracy in per cent, macro F1 for rare classes, and the expected calibration error of each method; 20
-labels per class unless ``--per-class`` says otherwise. Splits from number 100 on did not choose any default. Kinds that are
-not asked for keep their results, of the same number of splits. Results:
-``benchmarks/results/unusual.json``.
+labels per class unless ``--per-class`` says otherwise. Splits from number 100 on did not choose any default. Kinds that
+are not asked for keep their results, of the same number of splits. Results: ``benchmarks/results/unusual.json``.
 """
 
 from __future__ import annotations

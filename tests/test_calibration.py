@@ -11,7 +11,15 @@ from sklearn.linear_model import LogisticRegression
 import planetoid as pl
 from planetoid.baselines import reference
 from planetoid.baselines.reference import label_groups, label_step, propagated_labels, reference_sample
-from planetoid.calibration import MIN_LABELS, Calibration, Reference, Sample, calibrate, log_probabilities
+from planetoid.calibration import (
+    MIN_LABELS,
+    Calibration,
+    Reference,
+    Sample,
+    calibrate,
+    log_probabilities,
+    with_usual_values,
+)
 from planetoid.evaluation import expected_calibration_error
 from planetoid.training.softmax_regression import left_out_scores, products
 
@@ -234,6 +242,51 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     agree = reference.FEATURES_AGREE if informative else reference.FEATURES_AND_LABELS_AGREE
     assert found.reference.agreement == agree
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
+
+
+@pytest.mark.parametrize("per_class", [2, 3, 5])
+def test_left_out_labels_do_not_mislead_where_they_are_few(citation, per_class):
+    """Softmax regression that lacks one of two labels of a class says that the class is hardly possible."""
+    data, _ = citation
+    labelled = np.concatenate([np.flatnonzero(data.y == k)[:per_class] for k in range(data.n_classes)])
+    model = pl.PropagatedFeatures().fit(data.X, pl.mask_labels(data.y, labelled), graph=data.graph)
+    rest = np.setdiff1d(np.arange(data.n_nodes), labelled)
+    right = (model.predict() == data.y)[rest].mean() if len(labelled) >= MIN_LABELS else None
+    confidence = model.predict_proba()[rest].max(axis=1).mean()
+    if right is None:
+        assert model.calibration_.source == "none"
+    else:
+        assert confidence == pytest.approx(right, abs=0.25)
+    few = replace(data, y=pl.mask_labels(data.y, labelled))
+    said = reference._by_features(few).calibrated()[rest]
+    assert said.max(axis=1).mean() == pytest.approx((said.argmax(axis=1) == data.y[rest]).mean(), abs=0.25)
+
+
+def test_usual_values_count_less_the_more_labels_there_are():
+    scores, codes, _ = made(0.5, 0.1, n=100)
+    sample = Sample.of_labels(scores, codes, "leave-one-out")
+    by_labels = np.log(calibrate(sample).temperature)
+    found = [np.log(calibrate(with_usual_values(sample, n)).temperature) for n in (1.5, 2, 3, 5, 10, 20)]
+    distances = [abs(temperature - by_labels) for temperature in found]
+    assert distances == sorted(distances, reverse=True)
+    assert distances[0] > 1.5
+    assert distances[-1] < 0.03
+    alone = calibrate(with_usual_values(sample, 1)._replace(fewest=0))  # no label counts
+    assert np.log(alone.temperature) == pytest.approx(-3.9)
+    assert calibrate(with_usual_values(sample._replace(n_labels=9), 1)) == Calibration()
+
+
+def test_planetoid_is_calibrated_with_fewer_than_ten_labels(citation):
+    data, _ = citation
+    labelled = np.concatenate([np.flatnonzero(data.y == k)[:2] for k in range(data.n_classes)])
+    y = pl.mask_labels(data.y, labelled)
+    model = pl.Planetoid(student=False, random_state=0).fit(data.X, y, graph=data.graph)
+    raw = pl.Planetoid(student=False, random_state=0, calibrate=False).fit(data.X, y, graph=data.graph)
+    assert (model.calibration_.source, model.calibration_.n_labels) == ("reference", len(labelled))
+    np.testing.assert_array_equal(model.predict(), raw.predict())
+    assert not np.allclose(model.predict_proba(), raw.predict_proba())
+    assert model.predict_set(alpha=0.2).any(axis=1).all()
+    assert pl.GCN(epochs=5).fit(data.X, y, graph=data.graph).calibration_.source == "none"
 
 
 def test_a_reference_is_calibrated_where_it_is_asked():

@@ -21,6 +21,21 @@ def calibration() -> str:
     return as_table(["method", *DATA_SETS.values(), "calibrated by", "share of the fit"], rows)
 
 
+def calibration_few_labels() -> str:
+    """Calibration error with few labels per class."""
+    found = read_json(RESULTS / "calibration_few_labels.json")
+    counts = list(dict.fromkeys(count for of_data in found.values() for entry in of_data.values() for count in entry))
+    rows = [
+        [
+            f"{title}, {DATA_SETS[data]}",
+            *(f"{entry[count]['raw']['error']:.2f} → {entry[count]['calibrated']['error']:.2f}" for count in counts),
+        ]
+        for name, title in method_titles(found).items()
+        for data, entry in found[name].items()
+    ]
+    return as_table(["labels per class", *counts], rows)
+
+
 def _errors(entry: dict[str, Any] | None) -> str:
     if entry is None:
         return ""
@@ -96,4 +111,4 @@ def _removed(method: str, kind: str) -> str:
     return kind
 
 
-TABLES: Tables = by_name(calibration, prediction_sets, explanations, own_edges)
+TABLES: Tables = by_name(calibration, calibration_few_labels, prediction_sets, explanations, own_edges)

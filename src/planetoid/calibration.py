@@ -24,6 +24,7 @@ from scipy.special import expit, logit
 from planetoid.labels import are_balanced
 
 __all__ = [
+    "ENOUGH_PER_CLASS",
     "GUESSED_UNIFORM",
     "MIN_LABELS",
     "Calibration",
@@ -33,6 +34,7 @@ __all__ = [
     "graph_uniform",
     "log_probabilities",
     "predicted_prior",
+    "with_usual_values",
 ]
 
 MIN_LABELS = 10  # below which there is nothing to choose the two numbers by
@@ -42,7 +44,10 @@ MOST_NODES = 500  # of a sample
 LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
 GRAPH_UNIFORM, GRAPH_UNIFORM_SPREAD = 0.18, 0.7  # of methods that see the graph alone: the share, and that of its logit
 FEW_CLASSES = 7  # up to which it is the same
-KNOWN_TEMPERATURE = 0.25  # standard deviation of the logarithm, where the temperature is known roughly
+# The same of softmax regression on propagated features with one label per class: means and standard deviations, by how
+# much the means change with the logarithm of labels per class, and from how many on labels say more than such priors.
+ONE_LOG_TEMPERATURE, ONE_LOGIT_UNIFORM, BY_LABELS = (-3.9, 0.6), (-1.1, 1.0), (0.85, -1.0)
+FEW_PER_CLASS, ENOUGH_PER_CLASS = 5, 20
 BOUNDS = np.array([[-5.0, -9.0], [5.0, 3.0]])
 MOST_STEPS, TOLERANCE = 30, 1e-4  # of the minimiser: the decrease of the loss at which it stops
 LONGEST_STEP, MOST_HALVINGS = 2.0, 10  # of a step that does not lower the loss
@@ -151,7 +156,10 @@ class Sample(NamedTuple):
     n_labels: int  # that stand behind the targets
     source: str
     temperature_factor: float = 1.0  # by which the temperature found is known to be off
+    usual_temperature: tuple[float, float] = LOG_TEMPERATURE  # prior of the logarithm of the temperature
     usual_uniform: tuple[float, float] = LOGIT_UNIFORM  # prior of the logit of the uniform share
+    weight: float = 1.0  # of a label beside the priors
+    fewest: int = MIN_LABELS  # labels below which the priors are no guide
     reference: Reference | None = None  # that the targets come from
     differ: float = 0.0  # share of the nodes about which the model and the reference differ
 
@@ -214,21 +222,19 @@ class Sample(NamedTuple):
         return cls(scores, targets, reference.n_labels, "reference", reference=reference, differ=differ)
 
 
-def calibrate(sample: Sample, usual_temperature: float | None = None) -> Calibration:
+def calibrate(sample: Sample) -> Calibration:
     """Choose the temperature and the uniform share that make the targets of a sample most likely.
 
-    Few labels say little: both numbers are drawn to usual values by as much as a handful of labels can say. Where the
-    temperature is known to be about ``usual_temperature``, it is drawn there more strongly.
+    Few labels say little: both numbers are drawn to usual values, more strongly where these are known better.
 
     >>> scores = np.log([[0.6, 0.4]] * 100)  # always 60 % for the first class, which is right nine times out of ten
     >>> found = calibrate(Sample.of_labels(scores, [0] * 90 + [1] * 10, "validation labels"))
     >>> found.apply(np.array([[0.6, 0.4]])).round(2)
     array([[0.9, 0.1]])
     """
-    if sample.n_labels < MIN_LABELS or len(sample.scores) == 0:
+    if sample.n_labels < sample.fewest or (sample.fewest and len(sample.scores) == 0):
         return Calibration()
-    usual = LOG_TEMPERATURE if usual_temperature is None else (np.log(usual_temperature), KNOWN_TEMPERATURE)
-    found = _most_likely(sample, np.array([usual, sample.usual_uniform]).T)
+    found = _most_likely(sample, np.array([sample.usual_temperature, sample.usual_uniform]).T)
     temperature = float(np.exp(found[0])) * sample.temperature_factor
     return Calibration(sample.source, temperature, float(1 / (1 + np.exp(-found[1]))), sample.n_labels)
 
@@ -239,7 +245,7 @@ def _most_likely(sample: Sample, usual: Matrix) -> Matrix:
     ``usual`` has the means of both numbers and their standard deviations. For two numbers, a general minimiser is
     mostly overhead.
     """
-    weight = sample.n_labels / max(sample.targets.sum(), SMALLEST)
+    weight = sample.weight * sample.n_labels / max(sample.targets.sum(), SMALLEST)
     scores, targets = sample.scores - sample.scores.max(axis=1, keepdims=True), weight * sample.targets
     (centre, spread), n_classes, flat = usual, scores.shape[1], targets.ravel()
     slopes = np.empty((2, *scores.shape))
@@ -298,17 +304,43 @@ def log_probabilities(probabilities: Probabilities) -> Matrix:
     return np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), SMALLEST))
 
 
-def graph_uniform(n_classes: int) -> tuple[float, float]:
+def graph_uniform(n_classes: int, per_class: float = ENOUGH_PER_CLASS) -> tuple[float, float]:
     """Return the prior of the logit of the uniform share, for methods that see the graph alone.
 
     A label that arrives over a wrong edge is as confident as any other, which calls for a uniform share. Wrong labels
-    are those of neighbours, so with more classes they are a smaller part of all classes.
+    are those of neighbours, so with more classes they are a smaller part of all classes. Where labels are few, they
+    come from far away.
 
-    >>> graph_uniform(4) == graph_uniform(7), graph_uniform(100)[0] < graph_uniform(7)[0] < 0
+    >>> graph_uniform(4) == graph_uniform(7), graph_uniform(100)[0] < graph_uniform(7)[0] < graph_uniform(7, 1)[0] < 0
     (True, True)
     """
     share = GRAPH_UNIFORM * min(1.0, FEW_CLASSES / n_classes)
-    return float(np.log(share / (1 - share))), GRAPH_UNIFORM_SPREAD
+    few = max(0.0, 1 - math.log(max(per_class, 1.0)) / math.log(FEW_PER_CLASS))
+    return math.log(share / (1 - share)) + few, GRAPH_UNIFORM_SPREAD
+
+
+def with_usual_values(sample: Sample, per_class: float) -> Sample:
+    """Return a sample of softmax regression on propagated features, with what is usual for so many labels per class.
+
+    The fewer labels there are, the more its weights are shrunk, and the lower is the temperature. Left-out labels say
+    little about it: a class that lacks one of two labels is predicted much less often.
+
+    >>> sample = Sample(np.empty((0, 2)), np.empty((0, 2)), 0, "leave-one-out")
+    >>> few, many = (with_usual_values(sample, n) for n in (1, 100))
+    >>> few.usual_temperature, many.usual_temperature[1] == LOG_TEMPERATURE[1], many.usual_uniform == LOGIT_UNIFORM
+    ((-3.9, 0.6), True, True)
+    """
+    few = min(max(per_class, 1.0), ENOUGH_PER_CLASS)
+    certain = math.log(max(1.0, few / FEW_PER_CLASS)) / math.log(ENOUGH_PER_CLASS / FEW_PER_CLASS)  # 0 to 1
+    priors = []
+    for (mean, spread), by_labels, usual in zip(
+        (ONE_LOG_TEMPERATURE, ONE_LOGIT_UNIFORM), BY_LABELS, (LOG_TEMPERATURE, LOGIT_UNIFORM), strict=True
+    ):
+        centre = mean + by_labels * math.log(few)
+        centre = min(centre, usual[0]) if by_labels > 0 else max(centre, usual[0])
+        priors.append((centre, spread ** (1 - certain) * usual[1] ** certain))
+    weight = min(1.0, (few - 1) / (FEW_PER_CLASS - 1)) ** 2
+    return sample._replace(usual_temperature=priors[0], usual_uniform=priors[1], weight=weight)
 
 
 def predicted_prior(probabilities: Probabilities) -> Matrix:

@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import softmax
 
 from planetoid.baselines.reference import with_labels_beside
-from planetoid.calibration import Sample
+from planetoid.calibration import Sample, with_usual_values
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
@@ -193,7 +193,8 @@ class PropagatedFeatures(GraphClassifier):
     def _left_out_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         gram, scores = self._left_out
         C = self._inverse_penalty(len(data.labelled)) / self._mean_square
-        return left_out_sample(gram, scores, labels_to_leave_out(data), C, data, probabilities)
+        sample = left_out_sample(gram, scores, labels_to_leave_out(data), C, data, probabilities)
+        return with_usual_values(sample, data.labels_per_class)
 
     def _inverse_penalty(self, n_labels: int) -> float:
         return AUTO_C * n_labels / len(self.classes_) if isinstance(self.C, str) else float(self.C)

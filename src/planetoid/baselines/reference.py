@@ -16,7 +16,16 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import softmax
 
-from planetoid.calibration import Reference, Sample, calibrate, graph_uniform, log_probabilities, predicted_prior
+from planetoid.calibration import (
+    MIN_LABELS,
+    Calibration,
+    Reference,
+    Sample,
+    calibrate,
+    graph_uniform,
+    log_probabilities,
+    predicted_prior,
+)
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
@@ -52,7 +61,7 @@ FEATURES_AGREE, LABELS_BESIDE = 1.05, 1.08  # the same with propagated labels be
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT, LABELS_WEIGHT_ALONE = 0.375, 0.3  # of propagated labels beside either, if they were always right
 MUCH_BETTER = 0.5  # times the log-loss of propagated labels: an embedding of the graph is the reference instead
-USUAL_TEMPERATURE = 0.9  # of propagated labels, for all data sets that the constants above were chosen on
+USUAL_TEMPERATURE = (np.log(0.9), 0.25)  # prior of the logarithm of that of propagated labels
 
 
 def reference_sample(
@@ -153,14 +162,19 @@ def _by_features(data: Dataset) -> Reference:
         propagated = PropagatedFeatures(K=FEATURE_STEPS)
         propagated.classes_, propagated._tolerance = data.classes, TOLERANCE
         probabilities = propagated._fit(few)
-        sample = propagated._left_out_sample(few, probabilities)
+        sample = propagated._left_out_sample(few, probabilities)._replace(fewest=0)  # usual values are some guide
     else:
         feat = Feat(C=FEATURES_C, row_normalize="l2")
         probabilities = feat._fit(few)
         sample = feat._calibration_sample(few, probabilities)
     calibration = calibrate(sample)
     hidden = calibration.apply(np.exp(sample.scores))
-    return Reference(probabilities, hidden, sample.targets, calibration.n_labels, calibration=calibration)
+    return Reference(probabilities, hidden, sample.targets, _n_labels(calibration, data), calibration=calibration)
+
+
+def _n_labels(calibration: Calibration, data: Dataset) -> int:
+    """Return how many labels a reference stands for: those it was calibrated by, or, if they are few, all of them."""
+    return calibration.n_labels if calibration.n_labels >= MIN_LABELS else len(data.labelled)
 
 
 def _has_shared_features(data: Dataset) -> bool:
@@ -227,12 +241,11 @@ def _by_labels(data: Dataset) -> Reference:
     learnable = np.bincount(codes)[codes] > 1  # by the other labels of the class
     shares, reached, codes = shares[learnable], reached[learnable], codes[learnable]
     sample = Sample.of_labels(log_probabilities(shares[reached]), codes[reached], "cross-fitting", prior)
-    calibration = calibrate(
-        sample._replace(usual_uniform=graph_uniform(data.n_classes)), usual_temperature=USUAL_TEMPERATURE
-    )
+    usual_uniform = graph_uniform(data.n_classes, data.labels_per_class)
+    calibration = calibrate(sample._replace(usual_temperature=USUAL_TEMPERATURE, usual_uniform=usual_uniform, fewest=0))
     shares[reached] = calibration.apply(shares[reached])
     targets = Sample.of_labels(shares, codes, "cross-fitting", prior).targets
-    return Reference(everywhere, shares, targets, calibration.n_labels, calibration=calibration)
+    return Reference(everywhere, shares, targets, _n_labels(calibration, data), calibration=calibration)
 
 
 def label_step(data: Dataset) -> GraphMatrix:

@@ -190,6 +190,11 @@ class Dataset:
         counts = np.bincount(self.y[self.y >= 0], minlength=self.n_classes)
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
+    @property
+    def labels_per_class(self) -> float:
+        """Mean number of labelled nodes per class."""
+        return len(self.labelled) / max(1, self.n_classes)
+
     def one_hot(self) -> npt.NDArray[np.float64]:
         """Labels as an n x k matrix with zero rows for the unlabelled."""
         matrix = np.zeros((self.n_nodes, self.n_classes))

@@ -89,7 +89,9 @@ class Inputs(NamedTuple):
         for inputs in richer:
             found = _correct(inputs.scaled(X[labelled]), codes)
             expected = inputs.is_curved and X.shape[1] <= FEW_COLUMNS
-            if clearly_better(found, correct, STANDARD_ERRORS) or (expected and not clearly_better(correct, found, 1.0)):
+            if clearly_better(found, correct, STANDARD_ERRORS) or (
+                expected and not clearly_better(correct, found, 1.0)
+            ):
                 best, correct = inputs, found
         return best
 

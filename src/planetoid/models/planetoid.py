@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import log_softmax, softmax
 
 from planetoid.baselines.reference import reference_sample
-from planetoid.calibration import MIN_LABELS, Sample
+from planetoid.calibration import ENOUGH_PER_CLASS, MIN_LABELS, Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows
 from planetoid.data.types import Probabilities
@@ -53,6 +53,7 @@ from planetoid.utils.threads import resolve_n_jobs
 __all__ = ["Planetoid"]
 
 LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
+BETTER_WITH_FEW_LABELS = 0.8  # factor of the temperature with one label per class: its reference is worse than it then
 
 
 class Planetoid(FittedPlanetoid):
@@ -438,6 +439,13 @@ class Planetoid(FittedPlanetoid):
         }
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        sample = self._reference_sample(data, probabilities)
+        few = max(0.0, 1 - float(np.log(max(1.0, data.labels_per_class)) / np.log(ENOUGH_PER_CLASS)))
+        factor = sample.temperature_factor * BETTER_WITH_FEW_LABELS**few
+        by_usual_values = sample.reference is not None and sample.reference.calibration.source != "none"
+        return sample._replace(temperature_factor=factor, fewest=1 if by_usual_values else MIN_LABELS)
+
+    def _reference_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         if self._rows_of_hops is not None:
             seen = as_seen_by("features", replace(data, X=self._rows_of_hops), self._network.contexts.adjacency)
             self._rows_of_hops = None
