@@ -88,10 +88,10 @@ class Inputs(NamedTuple):
         best, correct = plain, _correct(plain.scaled(X[labelled]), codes)
         for inputs in richer:
             found = _correct(inputs.scaled(X[labelled]), codes)
-            expected = inputs.is_curved and X.shape[1] <= FEW_COLUMNS
-            if clearly_better(found, correct, STANDARD_ERRORS) or (
-                expected and not clearly_better(correct, found, 1.0)
-            ):
+            better = clearly_better(found, correct, STANDARD_ERRORS)
+            if inputs.is_curved and X.shape[1] <= FEW_COLUMNS:
+                better = not clearly_better(correct, found, 1.0)
+            if better:
                 best, correct = inputs, found
         return best
 
