@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from planetoid.experiments.reproduce import PARTS, merge_parts
+from planetoid.experiments.reproduce import FULL_SIZE, PARTS, merge_parts
 
 
 def main() -> None:
@@ -19,8 +19,10 @@ def main() -> None:
     parser.add_argument("part", choices=[part for part in PARTS if part not in ("table2", "figure")])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--full", action="store_true", help="Table 4 at full size")
     options = parser.parse_args()
-    _, cells = merge_parts(options.part, options.files, out=options.out)
+    lists = FULL_SIZE if options.full else "0.1"
+    _, cells = merge_parts(options.part, options.files, out=options.out, lists=lists)
     print(f"{options.part}: {len(cells)} cells")
 
 

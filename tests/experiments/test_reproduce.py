@@ -69,6 +69,10 @@ def test_table_4_tells_memory_and_time(tmp_path, monkeypatch):
     cell = make_cell(table="table4", section="lists", dataset="lists:0.001", method="feat")
     monkeypatch.setattr(reproduce, "table4", lambda lists: [cell])
     text, _ = reproduce.reproduce_part("table4", runs=1, jobs=1, out=tmp_path)
+    full, _ = reproduce.reproduce_part("table4", runs=1, jobs=1, out=tmp_path, lists=reproduce.FULL_SIZE)
+    assert full.startswith(text.splitlines()[0] + ", at full size\n")
+    assert (tmp_path / "table4-full.md").read_text() == full
+    assert (tmp_path / "table4.md").read_text() == text  # stands beside it
     assert re.search(r"The largest process had \d+\.\d GB, data included; the longest fit took \d+ s", text)
     assert "The budgets were set by time" in text
 

@@ -59,7 +59,7 @@ def reproduce(
       [bold]planetoid reproduce all --quick --out /tmp/results[/bold]
     """
     from planetoid.experiments.render import as_record, as_rich, by_section
-    from planetoid.experiments.reproduce import OF_THE_PAPER, TITLES, check_part, reproduce_part
+    from planetoid.experiments.reproduce import OF_THE_PAPER, TITLES, check_part, file_name, reproduce_part
 
     wanted = list(dict.fromkeys(OF_THE_PAPER + tuple(parts) if "all" in parts else parts))
     wanted = [part for part in wanted if part != "all"]
@@ -83,7 +83,7 @@ def reproduce(
                 first_seed=first_seed,
                 verbose=not quiet,
             )
-        print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / part}.md", quiet=quiet)
+        print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / file_name(part, lists)}.md", quiet=quiet)
         if as_json:
             records += as_record(cells)
         elif not cells:
@@ -99,7 +99,8 @@ def _lists(full: bool, quick: bool) -> str:
     """Return the lists of Table 4: DIEL if its files are available, otherwise synthetic ones at some scale."""
     from planetoid import datasets
     from planetoid.cli.datasets import find_folder
+    from planetoid.experiments.reproduce import FULL_SIZE
 
     if not quick and find_folder(datasets.info("diel"), None) is not None:
         return "diel"
-    return "0.01" if quick else "1" if full else "0.1"
+    return "0.01" if quick else FULL_SIZE if full else "0.1"

@@ -26,9 +26,10 @@ from planetoid.utils.atomic import atomic_write
 from planetoid.utils.progress import progress
 from planetoid.utils.versions import package_versions
 
-__all__ = ["OF_THE_PAPER", "PARTS", "TITLES", "check_part", "merge_parts", "reproduce_part"]
+__all__ = ["FULL_SIZE", "OF_THE_PAPER", "PARTS", "TITLES", "check_part", "file_name", "merge_parts", "reproduce_part"]
 
 PARTS = ("table2", "table3", "table4", "table5", "figure", "ablation")
+FULL_SIZE = "1"  # scale of the lists of Table 4 that are as large as DIEL
 OF_THE_PAPER = PARTS[:-1]  # what "all" stands for; the ablation takes as long as all the others
 TITLES = {
     "table2": "Table 2: the data sets",
@@ -108,10 +109,16 @@ def reproduce_part(
         cells = [quick_cell(cell) for cell in cells] if quick else cells
         chosen = _chosen(part, cells, datasets, methods)
         content = _table(part, _run(part, cells, chosen, range(first_seed, first_seed + runs), jobs, out, verbose))
-    seconds = time.perf_counter() - started + _earlier_seconds(out / f"{part}.json", content, quick)
+    path = out / file_name(part, lists)
+    seconds = time.perf_counter() - started + _earlier_seconds(path.with_suffix(".json"), content, quick)
     header = {"quick": quick, "runs": runs, "jobs": jobs}
     note = QUICK_NOTE if quick else ""
-    return _write_part(part, content, header, seconds, out, note), content.cells
+    return _write_part(part, content, header, seconds, path, note), content.cells
+
+
+def file_name(part: str, lists: str = "0.1") -> str:
+    """Return the name of the files of a part without its ending; Table 4 at full size stands beside the smaller one."""
+    return f"{part}-full" if part == "table4" and lists == FULL_SIZE else part
 
 
 def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.1") -> tuple[str, list[CellResult]]:
@@ -122,17 +129,19 @@ def merge_parts(part: str, paths: Sequence[Path], *, out: Path, lists: str = "0.
     runs = max((len(entry.results) for entry in finished), default=0)
     seconds = sum(entry.seconds * len(entry.results) for entry in finished)
     header = {"quick": False, "runs": runs, "jobs": 1}
-    return _write_part(part, _table(part, finished), header, seconds, out, MERGED_NOTE), finished
+    path = out / file_name(part, lists)
+    return _write_part(part, _table(part, finished), header, seconds, path, MERGED_NOTE), finished
 
 
 def _write_part(
-    part: str, content: _Part, header: Mapping[str, object], seconds: float, out: Path, note: str = ""
+    part: str, content: _Part, header: Mapping[str, object], seconds: float, path: Path, note: str = ""
 ) -> str:
-    """Write a part as Markdown and as JSON; return the former."""
+    """Write a part as Markdown and as JSON, to a path without its ending; return the former."""
     record = {"part": part, **header, "versions": package_versions(), **content.record, "seconds": seconds}
-    document = "\n\n".join(text for text in (f"# {TITLES[part]}", content.markdown, note) if text) + "\n"
-    _write(out / f"{part}.md", document)
-    _write(out / f"{part}.json", json.dumps(record, indent=1, allow_nan=False) + "\n")
+    title = f"{TITLES[part]}{', at full size' if path.name != part else ''}"
+    document = "\n\n".join(text for text in (f"# {title}", content.markdown, note) if text) + "\n"
+    _write(path.with_suffix(".md"), document)
+    _write(path.with_suffix(".json"), json.dumps(record, indent=1, allow_nan=False) + "\n")
     return document
 
 
