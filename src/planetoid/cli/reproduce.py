@@ -45,6 +45,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--method", metavar="NAME", help="Only run this method of a table; may be repeated."),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--settings", metavar="NAME", help="Only run these settings, such as printed; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -80,10 +84,12 @@ def reproduce(
                 lists=lists,
                 datasets=data or (),
                 methods=method or (),
+                settings=settings or (),
                 first_seed=first_seed,
                 verbose=not quiet,
             )
-        print_message(f"{TITLES[part]}: {time.perf_counter() - started:.0f} s, {folder / file_name(part, lists)}.md", quiet=quiet)
+        seconds = time.perf_counter() - started
+        print_message(f"{TITLES[part]}: {seconds:.0f} s, {folder / file_name(part, lists)}.md", quiet=quiet)
         if as_json:
             records += as_record(cells)
         elif not cells:

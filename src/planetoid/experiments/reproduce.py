@@ -89,13 +89,15 @@ def reproduce_part(
     lists: str = "0.1",
     datasets: Collection[str] = (),
     methods: Collection[str] = (),
+    settings: Collection[str] = (),
     first_seed: int = 0,
     verbose: int = 0,
 ) -> tuple[str, list[CellResult]]:
     """Produce one table or the figure, resuming from finished runs; return its Markdown and its cells.
 
-    With ``datasets`` or ``methods`` only their runs are executed; the table shows all cells that are finished. Runs
-    have the seeds from ``first_seed`` on: those of several machines can be shown as one table (:func:`merge_parts`).
+    With ``datasets``, ``methods`` or ``settings`` only their runs are executed; the table shows all cells that are
+    finished. Runs have the seeds from ``first_seed`` on: those of several machines can be shown as one table
+    (:func:`merge_parts`).
     """
     check_part(part)
     started = time.perf_counter()
@@ -107,7 +109,7 @@ def reproduce_part(
     else:
         cells = _cells(part, lists)
         cells = [quick_cell(cell) for cell in cells] if quick else cells
-        chosen = _chosen(part, cells, datasets, methods)
+        chosen = _chosen(part, cells, {"dataset": datasets, "method": methods, "settings": settings})
         content = _table(part, _run(part, cells, chosen, range(first_seed, first_seed + runs), jobs, out, verbose))
     path = out / file_name(part, lists)
     seconds = time.perf_counter() - started + _earlier_seconds(path.with_suffix(".json"), content, quick)
@@ -172,15 +174,18 @@ def _memory(entries: Sequence[CellResult]) -> str:
     return f"The largest process had {gigabytes:.1f} GB, data included; the longest fit took {seconds:.0f} s."
 
 
-def _chosen(part: str, cells: Sequence[Cell], datasets: Collection[str], methods: Collection[str]) -> list[Cell]:
-    """Return the cells to run: of these datasets and methods, where any are given."""
-    for what, wanted in (("dataset", datasets), ("method", methods)):
-        known = dict.fromkeys(getattr(cell, what) for cell in cells)
-        unknown = set(wanted) - set(known)
+def _chosen(part: str, cells: Sequence[Cell], wanted: Mapping[str, Collection[str]]) -> list[Cell]:
+    """Return the cells to run: of these datasets, methods and settings, where any are given."""
+    named = [{"dataset": cell.dataset, "method": cell.method, "settings": cell.row.settings} for cell in cells]
+    for what, names in wanted.items():
+        known = dict.fromkeys(cell[what] for cell in named)
+        unknown = set(names) - set(known)
         if unknown:
             raise ParameterError(f"{part} has no {what} {min(unknown)!r}", hint=f"choose from {', '.join(known)}")
     return [
-        cell for cell in cells if (not datasets or cell.dataset in datasets) and (not methods or cell.method in methods)
+        cell
+        for cell, name in zip(cells, named, strict=True)
+        if all(not names or name[what] in names for what, names in wanted.items())
     ]
 
 
