@@ -94,7 +94,14 @@ def test_a_method_alone_adds_to_a_table(tmp_path, monkeypatch):
     assert [entry.cell.method for entry in shown] == ["mad"]
     _, shown = reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, methods=["lp"])
     assert [entry.cell.method for entry in shown] == ["lp", "mad"]
-    with pytest.raises(ParameterError, match="table3 has no settings 'printed'; choose from defaults"):
-        reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, settings=["printed"])
     with pytest.raises(ParameterError, match="table3 has no method 'gcn'; choose from lp, mad"):
         reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, methods=["gcn"])
+
+
+def test_settings_alone_add_to_a_table(tmp_path, monkeypatch):
+    tuned = make_cell(row=RowLabels("LP", "tuned", "fixed", "in the graph"), parameters={"tol": 1e-3})
+    monkeypatch.setattr(reproduce, "table3", lambda: [make_cell(), tuned])
+    _, shown = reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, settings=["tuned"])
+    assert [entry.cell.row.settings for entry in shown] == ["tuned"]
+    with pytest.raises(ParameterError, match="table3 has no settings 'printed'; choose from defaults, tuned"):
+        reproduce.reproduce_part("table3", runs=1, jobs=1, out=tmp_path, settings=["printed"])
