@@ -25,6 +25,7 @@ from planetoid.labels import are_balanced
 
 __all__ = [
     "ENOUGH_PER_CLASS",
+    "FEATURES_ALONE",
     "GUESSED_UNIFORM",
     "MIN_LABELS",
     "Calibration",
@@ -44,9 +45,10 @@ MOST_NODES = 500  # of a sample
 LOG_TEMPERATURE, LOGIT_UNIFORM = (-0.5, 2.0), (-4.0, 1.5)
 GRAPH_UNIFORM, GRAPH_UNIFORM_SPREAD = 0.18, 0.7  # of methods that see the graph alone: the share, and that of its logit
 FEW_CLASSES = 7  # up to which it is the same
-# The same of softmax regression on propagated features with one label per class: means and standard deviations, by how
-# much the means change with the logarithm of labels per class, and from how many on labels say more than such priors.
-ONE_LOG_TEMPERATURE, ONE_LOGIT_UNIFORM, BY_LABELS = (-3.9, 0.6), (-1.1, 1.0), (0.85, -1.0)
+# The same of softmax regression with one label per class: means, by how much they grow with the logarithm of labels per
+# class, and standard deviations, up to FEW_PER_CLASS; from ENOUGH_PER_CLASS on, labels say more than such priors.
+PROPAGATED_FEATURES = ((-3.9, 0.85, 0.6), (-1.1, -1.0, 1.0))
+FEATURES_ALONE = ((-0.5, 0.0, 0.7), (-2.0, -0.65, 1.0))
 FEW_PER_CLASS, ENOUGH_PER_CLASS = 5, 20
 BOUNDS = np.array([[-5.0, -9.0], [5.0, 3.0]])
 MOST_STEPS, TOLERANCE = 30, 1e-4  # of the minimiser: the decrease of the loss at which it stops
@@ -56,6 +58,7 @@ LARGEST_WEIGHT = 4.0  # of a class that is rarer among the labels than among the
 
 Matrix = npt.NDArray[np.float64]
 Probabilities = npt.NDArray[np.floating[Any]]
+Usual = tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
 @dataclass(frozen=True)
@@ -319,12 +322,21 @@ def graph_uniform(n_classes: int, per_class: float = ENOUGH_PER_CLASS) -> tuple[
     return math.log(share / (1 - share)) + few, GRAPH_UNIFORM_SPREAD
 
 
-def with_usual_values(sample: Sample, per_class: float) -> Sample:
-    """Return a sample of softmax regression on propagated features, with what is usual for so many labels per class.
+def with_usual_values(sample: Sample, per_class: float, ones: Usual = PROPAGATED_FEATURES) -> Sample:
+    """Return a sample of softmax regression, with what is usual for so many labels per class.
 
-    The fewer labels there are, the more its weights are shrunk, and the lower is the temperature. Left-out labels say
-    little about it: a class that lacks one of two labels is predicted much less often.
+    Of propagated features, the weights are shrunk more the fewer labels there are, and the temperature is lower.
+    Left-out labels say little about it: a class that lacks one of two labels is predicted much less often.
 
+    Parameters
+    ----------
+    sample : Sample
+    per_class : float
+    ones : PROPAGATED_FEATURES or FEATURES_ALONE
+        What is usual with one label per class, and how it changes.
+
+    Examples
+    --------
     >>> sample = Sample(np.empty((0, 2)), np.empty((0, 2)), 0, "leave-one-out")
     >>> few, many = (with_usual_values(sample, n) for n in (1, 100))
     >>> few.usual_temperature, many.usual_temperature[1] == LOG_TEMPERATURE[1], many.usual_uniform == LOGIT_UNIFORM
@@ -333,11 +345,9 @@ def with_usual_values(sample: Sample, per_class: float) -> Sample:
     few = min(max(per_class, 1.0), ENOUGH_PER_CLASS)
     certain = math.log(max(1.0, few / FEW_PER_CLASS)) / math.log(ENOUGH_PER_CLASS / FEW_PER_CLASS)  # 0 to 1
     priors = []
-    for (mean, spread), by_labels, usual in zip(
-        (ONE_LOG_TEMPERATURE, ONE_LOGIT_UNIFORM), BY_LABELS, (LOG_TEMPERATURE, LOGIT_UNIFORM), strict=True
-    ):
-        centre = mean + by_labels * math.log(few)
-        centre = min(centre, usual[0]) if by_labels > 0 else max(centre, usual[0])
+    for (mean, growth, spread), usual in zip(ones, (LOG_TEMPERATURE, LOGIT_UNIFORM), strict=True):
+        centre = mean + growth * math.log(few)
+        centre = min(centre, usual[0]) if growth > 0 else max(centre, usual[0])
         priors.append((centre, spread ** (1 - certain) * usual[1] ** certain))
     weight = min(1.0, (few - 1) / (FEW_PER_CLASS - 1)) ** 2
     return sample._replace(usual_temperature=priors[0], usual_uniform=priors[1], weight=weight)

@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from planetoid.calibration import (
+    FEATURES_ALONE,
     MIN_LABELS,
     Calibration,
     Reference,
@@ -25,6 +26,7 @@ from planetoid.calibration import (
     graph_uniform,
     log_probabilities,
     predicted_prior,
+    with_usual_values,
 )
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
@@ -162,12 +164,12 @@ def _by_features(data: Dataset) -> Reference:
         propagated = PropagatedFeatures(K=FEATURE_STEPS)
         propagated.classes_, propagated._tolerance = data.classes, TOLERANCE
         probabilities = propagated._fit(few)
-        sample = propagated._left_out_sample(few, probabilities)._replace(fewest=0)  # usual values are some guide
+        sample = propagated._left_out_sample(few, probabilities)
     else:
         feat = Feat(C=FEATURES_C, row_normalize="l2")
         probabilities = feat._fit(few)
-        sample = feat._calibration_sample(few, probabilities)
-    calibration = calibrate(sample)
+        sample = with_usual_values(feat._calibration_sample(few, probabilities), data.labels_per_class, FEATURES_ALONE)
+    calibration = calibrate(sample._replace(fewest=0))  # usual values are some guide
     hidden = calibration.apply(np.exp(sample.scores))
     return Reference(probabilities, hidden, sample.targets, _n_labels(calibration, data), calibration=calibration)
 
@@ -209,9 +211,10 @@ def _by_shared_features(data: Dataset) -> Reference:
     probabilities = softmax(with_first_class(scores), axis=1)
     probabilities[~data.has_features] = 0.0
     sample = left_out_sample(products(inputs), regression.scores(inputs), rows, FEATURES_C, data, probabilities)
-    calibration = calibrate(sample)
+    sample = with_usual_values(sample, data.labels_per_class, FEATURES_ALONE)
+    calibration = calibrate(sample._replace(fewest=0))
     hidden = calibration.apply(np.exp(sample.scores))
-    return Reference(probabilities, hidden, sample.targets, calibration.n_labels, calibration=calibration)
+    return Reference(probabilities, hidden, sample.targets, _n_labels(calibration, data), calibration=calibration)
 
 
 def _by_labels(data: Dataset) -> Reference:

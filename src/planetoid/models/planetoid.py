@@ -53,7 +53,7 @@ from planetoid.utils.threads import resolve_n_jobs
 __all__ = ["Planetoid"]
 
 LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
-BETTER_WITH_FEW_LABELS = 0.8  # factor of the temperature with one label per class: its reference is worse than it then
+BETTER_WITH_FEW_LABELS = 0.8  # factor of the temperature with one label per class: contexts gain most then
 
 
 class Planetoid(FittedPlanetoid):
@@ -440,10 +440,11 @@ class Planetoid(FittedPlanetoid):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         sample = self._reference_sample(data, probabilities)
-        few = max(0.0, 1 - float(np.log(max(1.0, data.labels_per_class)) / np.log(ENOUGH_PER_CLASS)))
-        factor = sample.temperature_factor * BETTER_WITH_FEW_LABELS**few
-        by_usual_values = sample.reference is not None and sample.reference.calibration.source != "none"
-        return sample._replace(temperature_factor=factor, fewest=1 if by_usual_values else MIN_LABELS)
+        factor = sample.temperature_factor
+        if data.graph.n_edges and self.view_ not in OF_OWN_ROWS:
+            few = max(0.0, 1 - float(np.log(max(1.0, data.labels_per_class)) / np.log(ENOUGH_PER_CLASS)))
+            factor *= BETTER_WITH_FEW_LABELS**few
+        return sample._replace(temperature_factor=factor, fewest=1)  # usual values are some guide
 
     def _reference_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         if self._rows_of_hops is not None:
