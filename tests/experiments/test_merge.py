@@ -50,6 +50,19 @@ def test_runs_with_other_seeds_are_added(tmp_path, table):
         assert without_times(merged) == without_times(whole)
 
 
+def test_of_a_seed_in_two_files_the_last_run_counts(tmp_path, table):
+    first, second = tmp_path / "a" / "table3.json", tmp_path / "second.json"
+    record = json.loads(first.read_text())
+    record["cells"][0]["seeds"] = [1, 2]
+    record["cells"][0]["runs"] = [{"accuracy": 0.25}, {"accuracy": 0.75}]
+    second.write_text(json.dumps(record))
+    own = json.loads(first.read_text())["cells"][0]["runs"]
+    for files, expected in (([first, second], [own[0], {"accuracy": 0.25}]), ([second, first], own)):
+        _, (entry,) = reproduce.merge_parts("table3", files, out=tmp_path / "merged")
+        assert [result.seed for result in entry.results] == [0, 1, 2]
+        assert [result.metrics for result in entry.results] == [*expected, {"accuracy": 0.75}]
+
+
 def test_of_two_records_of_a_cell_the_last_is_shown(tmp_path, table):
     first, second = tmp_path / "a" / "table3.json", tmp_path / "second.json"
     record = json.loads(first.read_text())

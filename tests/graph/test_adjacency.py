@@ -26,7 +26,9 @@ def test_loops_are_added_to_the_diagonal(n, loops):
 
 def test_loops_are_added_to_entries_in_any_order():
     matrix = sparse.csr_array((np.ones(3), np.array([2, 1, 0]), np.array([0, 2, 2, 3])), (3, 3))
-    np.testing.assert_array_equal(with_loops(matrix, 2.0).toarray(), matrix.toarray() + 2 * np.eye(3))
+    found = with_loops(matrix, 2.0)
+    np.testing.assert_array_equal(found.toarray(), matrix.toarray() + 2 * np.eye(3))
+    assert found.indices.tolist() == [0, 1, 2, 1, 0, 2]
 
 
 def test_normalised_by_the_degrees_with_loops():

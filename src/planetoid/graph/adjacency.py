@@ -52,7 +52,9 @@ def with_loops(adjacency: sparse.csr_array, weight: float) -> sparse.csr_array:
     nodes, degrees = np.arange(n, dtype=adjacency.indices.dtype), np.diff(adjacency.indptr)
     rows = np.repeat(nodes, degrees)
     if not adjacency.has_canonical_format or (rows == adjacency.indices).any():
-        return sparse.csr_array(adjacency + adjacency.dtype.type(weight) * sparse.eye_array(n, dtype=adjacency.dtype))
+        looped = sparse.csr_array(adjacency + adjacency.dtype.type(weight) * sparse.eye_array(n, dtype=adjacency.dtype))
+        looped.sum_duplicates()
+        return looped
     # Each entry moves by one place for every loop before it: faster than a sum of matrices.
     indptr = adjacency.indptr + np.arange(n + 1, dtype=adjacency.indptr.dtype)
     loops = indptr[:-1] + np.bincount(rows[adjacency.indices < rows], minlength=n)
