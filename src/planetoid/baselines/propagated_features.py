@@ -194,7 +194,9 @@ class PropagatedFeatures(GraphClassifier):
         gram, scores = self._left_out
         C = self._inverse_penalty(len(data.labelled)) / self._mean_square
         sample = left_out_sample(gram, scores, labels_to_leave_out(data), C, data, probabilities)
-        return with_usual_values(sample, data.labels_per_class)
+        if not isinstance(self.C, str):
+            return sample
+        return with_usual_values(sample, data.labels_per_class)._replace(fewest=0)  # usual values are some guide
 
     def _inverse_penalty(self, n_labels: int) -> float:
         return AUTO_C * n_labels / len(self.classes_) if isinstance(self.C, str) else float(self.C)

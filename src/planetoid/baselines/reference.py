@@ -169,7 +169,7 @@ def _by_features(data: Dataset) -> Reference:
         feat = Feat(C=FEATURES_C, row_normalize="l2")
         probabilities = feat._fit(few)
         sample = with_usual_values(feat._calibration_sample(few, probabilities), data.labels_per_class, FEATURES_ALONE)
-    calibration = calibrate(sample._replace(fewest=0))  # usual values are some guide
+    calibration = calibrate(sample._replace(fewest=0))
     hidden = calibration.apply(np.exp(sample.scores))
     return Reference(probabilities, hidden, sample.targets, _n_labels(calibration, data), calibration=calibration)
 
