@@ -26,6 +26,7 @@ import planetoid as pl
 from planetoid.data.splits import Split
 from planetoid.evaluation import expected_calibration_error
 from planetoid.registry import METHODS, fastest_first
+from robustness import split as split_nodes
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "calibration.json"
@@ -38,9 +39,8 @@ FAST, REPEATS = 0.5, 9  # seconds of a fit whose time is measured so often
 def drawn(data: pl.Dataset, per_class: int, seed: int) -> Split:
     """Return so many labels per class, and the other nodes that are not among the public test nodes."""
     allowed = np.setdiff1d(np.flatnonzero(data.y >= 0), data.split("public").test)
-    order = np.random.default_rng(seed).permutation(allowed)
-    train = np.concatenate([order[data.y[order] == k][:per_class] for k in range(data.n_classes)])
-    return Split(train, np.empty(0, np.int64), np.setdiff1d(order, train), f"{per_class} labels per class")
+    train, test = split_nodes(data.y, per_class, seed, allowed, n_test=len(allowed))
+    return Split(train, np.empty(0, np.int64), test, f"{per_class} labels per class")
 
 
 def one_run(

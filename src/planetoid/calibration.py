@@ -24,7 +24,6 @@ from scipy.special import expit, logit
 from planetoid.labels import are_balanced
 
 __all__ = [
-    "ENOUGH_PER_CLASS",
     "FEATURES_ALONE",
     "GUESSED_UNIFORM",
     "MIN_LABELS",
@@ -33,6 +32,7 @@ __all__ = [
     "Sample",
     "calibrate",
     "graph_uniform",
+    "how_few",
     "log_probabilities",
     "predicted_prior",
     "with_usual_values",
@@ -318,8 +318,16 @@ def graph_uniform(n_classes: int, per_class: float = ENOUGH_PER_CLASS) -> tuple[
     (True, True)
     """
     share = GRAPH_UNIFORM * min(1.0, FEW_CLASSES / n_classes)
-    few = max(0.0, 1 - math.log(max(per_class, 1.0)) / math.log(FEW_PER_CLASS))
-    return math.log(share / (1 - share)) + few, GRAPH_UNIFORM_SPREAD
+    return math.log(share / (1 - share)) + how_few(per_class, FEW_PER_CLASS), GRAPH_UNIFORM_SPREAD
+
+
+def how_few(per_class: float, enough: float = ENOUGH_PER_CLASS) -> float:
+    """Return 1 for one label per class, 0 if there are enough, and by the logarithm of their number between the two.
+
+    >>> how_few(1), round(how_few(5), 2), how_few(20), how_few(0.5), how_few(100)
+    (1.0, 0.46, 0.0, 1.0, 0.0)
+    """
+    return max(0.0, 1 - math.log(max(per_class, 1.0)) / math.log(enough))
 
 
 def with_usual_values(sample: Sample, per_class: float, ones: Usual = PROPAGATED_FEATURES) -> Sample:

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import log_softmax, softmax
 
 from planetoid.baselines.reference import reference_sample
-from planetoid.calibration import ENOUGH_PER_CLASS, MIN_LABELS, Sample
+from planetoid.calibration import MIN_LABELS, Sample, how_few
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows
 from planetoid.data.types import Probabilities
@@ -442,8 +442,7 @@ class Planetoid(FittedPlanetoid):
         sample = self._reference_sample(data, probabilities)
         factor = sample.temperature_factor
         if data.graph.n_edges and self.view_ not in OF_OWN_ROWS:
-            few = max(0.0, 1 - float(np.log(max(1.0, data.labels_per_class)) / np.log(ENOUGH_PER_CLASS)))
-            factor *= BETTER_WITH_FEW_LABELS**few
+            factor *= BETTER_WITH_FEW_LABELS ** how_few(data.labels_per_class)
         return sample._replace(temperature_factor=factor, fewest=1)  # usual values are some guide
 
     def _reference_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
