@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import planetoid as pl
@@ -17,10 +17,13 @@ from planetoid.calibration import (
     Reference,
     Sample,
     calibrate,
+    graph_uniform,
+    how_few,
     log_probabilities,
     with_usual_values,
 )
 from planetoid.evaluation import expected_calibration_error
+from planetoid.models.planetoid import BETTER_WITH_FEW_LABELS
 from planetoid.training.softmax_regression import left_out_scores, products
 
 QUICK = ("feat", "lp", "lgc", "mad", "poisson", "ssgc", "ica", "diel", "manireg")
@@ -271,6 +274,38 @@ def test_usual_values_count_less_the_more_labels_there_are():
     alone = calibrate(with_usual_values(sample, 1)._replace(fewest=0))  # no label counts
     assert np.log(alone.temperature) == pytest.approx(-3.9)
     assert calibrate(with_usual_values(sample._replace(n_labels=9), 1)) == Calibration()
+
+
+def test_references_with_one_label_per_class_have_usual_values(citation):
+    """Then no left-out label says anything."""
+    data, _ = citation
+    labelled = np.array([np.flatnonzero(data.y == k)[0] for k in range(data.n_classes)])
+    few = replace(data, y=pl.mask_labels(data.y, labelled))
+    words, codes = shared_words()
+    one_each = replace(words, y=pl.mask_labels(codes, np.array([np.flatnonzero(codes == k)[0] for k in range(3)])))
+    bare = replace(few, graph=pl.Graph.from_edges([], [], nodes=range(data.n_nodes)))
+    for found, temperature, uniform in (
+        (reference._by_features(few), -3.9, -1.1),
+        (reference._by_features(bare), -0.5, -2.0),
+        (reference._by_shared_features(one_each), -0.5, -2.0),
+        (reference._by_labels(few), np.log(0.9), graph_uniform(few.n_classes, 1)[0]),
+    ):
+        assert np.log(found.calibration.temperature) == pytest.approx(temperature)
+        assert found.calibration.uniform == pytest.approx(expit(uniform))
+        assert found.n_labels in (few.n_classes, one_each.n_classes)
+
+
+@pytest.mark.parametrize("view", ["neighbourhood", "features"])
+def test_contexts_make_planetoid_more_certain_than_its_reference_with_few_labels(citation, view, monkeypatch):
+    data, _ = citation
+    monkeypatch.setattr(reference, "AGREEMENT", 1.0)
+    monkeypatch.setattr(reference, "AGREEMENT_WITH_LABELS", 1.0)
+    labelled = np.concatenate([np.flatnonzero(data.y == k)[:2] for k in range(data.n_classes)])
+    model = pl.Planetoid(view=view, student=False, random_state=0).set_params(training__steps=20)
+    model.fit(data.X, pl.mask_labels(data.y, labelled), graph=data.graph)
+    expected = BETTER_WITH_FEW_LABELS ** how_few(2) if view == "neighbourhood" else 1.0
+    assert model._sample.temperature_factor == pytest.approx(expected)
+    assert 0.8 < BETTER_WITH_FEW_LABELS ** how_few(2) < 0.9
 
 
 def test_planetoid_is_calibrated_with_fewer_than_ten_labels(citation):
