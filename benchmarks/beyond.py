@@ -54,7 +54,7 @@ REPLACED: dict[str, tuple[str, Callable[..., object]]] = {
         "planetoid.models.context_predictions.ContextPredictions.pooled_with",
         lambda self, probabilities, *_: (probabilities, 0.0),
     ),
-    "without the second view": ("planetoid.models.planetoid.second_share", lambda *_: 0.0),
+    "without the second view": ("planetoid.models.planetoid_steps.second_share", lambda *_: 0.0),
 }
 PARTS = (*ABLATION, *REPLACED)
 SPECTRUM: dict[str, Callable[..., object] | None] = {
@@ -125,7 +125,7 @@ def one_spectrum(task: tuple[str, int]) -> dict:
     train, test = random_split(data, 20, seed)
     found: dict = {"data": name}
     for part, replaced in SPECTRUM.items():
-        with nullcontext() if replaced is None else patch("planetoid.models.planetoid.beside_spectrum", replaced):
+        with nullcontext() if replaced is None else patch("planetoid.models.planetoid_steps.beside_spectrum", replaced):
             model = pl.Planetoid(random_state=seed).fit(None, pl.mask_labels(data.y, train), graph=data.graph)
         found[part] = right(model.predict()[test], data, test)
     return found

@@ -23,7 +23,7 @@ from planetoid.calibration import (
     with_usual_values,
 )
 from planetoid.evaluation import expected_calibration_error
-from planetoid.models.planetoid import BETTER_WITH_FEW_LABELS
+from planetoid.models.calibration_reference import BETTER_WITH_FEW_LABELS
 from planetoid.training.softmax_regression import left_out_scores, products
 
 QUICK = ("feat", "lp", "lgc", "mad", "poisson", "ssgc", "ica", "diel", "manireg")

@@ -335,10 +335,10 @@ def test_probabilities_by_an_embedding_that_says_more_than_propagated_labels():
     found = model.predict_proba()[40:]
     assert (found.argmax(axis=1) == truth[40:]).mean() > 0.95
     assert found.max(axis=1).mean() > 0.93
-    assert model._graph_embedding is None  # not kept, nor where validation labels calibrate
+    assert model._reference.rows is None  # not kept, nor where validation labels calibrate
     model.fit(None, pl.mask_labels(truth, range(40)), graph=graph, validation={n: truth[n] for n in range(40, 80)})
     assert model.calibration_.source == "validation labels"
-    assert model._graph_embedding is None
+    assert model._reference.rows is None
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])

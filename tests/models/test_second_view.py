@@ -145,13 +145,13 @@ def test_a_regression_is_that_of_graph_embedding():
 
 @pytest.mark.parametrize(("least", "share"), [(5, second_view.REGRESSION_SHARE), (6, 0.0)])
 def test_many_classes_without_features_are_pooled_with_a_regression(citation, monkeypatch, least, share):
-    monkeypatch.setattr("planetoid.models.planetoid.MANY_CLASSES", least)
+    monkeypatch.setattr("planetoid.models.planetoid_steps.MANY_CLASSES", least)
     data, y = citation
     assert data.n_classes == 5
     model = pl.Planetoid(training=pl.Consistency(steps=20), calibrate=False).fit(None, y, graph=data.graph)
     assert model.second_share_ == share
     if share:
-        monkeypatch.setattr("planetoid.models.planetoid.MANY_CLASSES", 6)
+        monkeypatch.setattr("planetoid.models.planetoid_steps.MANY_CLASSES", 6)
         alone = pl.Planetoid(training=pl.Consistency(steps=20), calibrate=False).fit(None, y, graph=data.graph)
         expected = model._second_view.pooled_with(alone.predict_proba())
         np.testing.assert_allclose(model.predict_proba(), expected, atol=1e-5)
