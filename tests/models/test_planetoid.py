@@ -11,7 +11,7 @@ from tests.models.conftest import planetoid, pooled
 
 import planetoid as pl
 from planetoid.labels import some_of_each_class
-from planetoid.models import planetoid as module
+from planetoid.models import planetoid_steps as module
 from planetoid.models.context_network import ContextNetwork
 from planetoid.models.student import class_probabilities
 from planetoid.models.teacher import TEACHER_KNOWS_BETTER, TEACHER_LABELS, TEACHER_WEIGHT, Teacher
