@@ -89,6 +89,7 @@ class NamedOptimizer:
                 some = [parameter for parameter in moved if isinstance(parameter, SparseParameter) == is_sparse]
                 if some:
                     kind.append({"params": some, "lr": learning_rate})
+        self.takes_rows = name == "sgd"  # a gradient that is zero but for a few rows as a sparse one, of any parameter
         self.members: list[torch.optim.Optimizer] = []
         if dense:
             self.members.append(FACTORIES[name](dense, weight_decay=weight_decay))
@@ -99,7 +100,9 @@ class NamedOptimizer:
 
     def zero_grad(self) -> None:
         for member in self.members:
-            member.zero_grad()
+            for group in member.param_groups:
+                for parameter in group["params"]:
+                    parameter.grad = None
 
     def step(self) -> None:
         for member in self.members:
