@@ -8,6 +8,7 @@ from scipy import sparse
 import planetoid as pl
 from planetoid.engine.sampler import ContextSampler
 from planetoid.models.inductive_network import InductiveNetwork
+from planetoid.training import optimizers
 from planetoid.training.batches import FeatureRows
 from planetoid.training.context_loss import EncoderContextLoss
 from planetoid.training.layer_gradient import LayerGradient
@@ -34,7 +35,7 @@ def new_loss(activation, optimizer, kind, compiled):
     w = kind(torch.randn(NODES, DIMENSION, generator=generator))
     with torch.no_grad():
         bias += 0.3 * torch.randn(DIMENSION, generator=generator)
-    optimizers = [NamedOptimizer(optimizer, (given, 0.1)) for given in ([weight, bias], [w])]
+    pair = [NamedOptimizer(optimizer, (given, 0.1)) for given in ([weight, bias], [w])]
     graph = pl.Graph.from_edges(range(NODES), [*range(1, NODES), 0])
     loss = EncoderContextLoss(
         ContextSampler(graph, pl.Contexts(r1=0.5, r2=1.0, q=4, d=3, self_pairs=True)),
@@ -42,11 +43,11 @@ def new_loss(activation, optimizer, kind, compiled):
         np.diff(X.indptr) > 0,
         network.encode,
         w,
-        *optimizers,
+        *pair,
         n_pretrain=3,
         walks=6,
         random=StepRandom(0),
-        compiled=LayerGradient(network.only_layer, w, sparse=optimizers[0].takes_rows) if compiled else None,
+        compiled=LayerGradient(network.only_layer, w, sparse=pair[0].takes_rows) if compiled else None,
     )
     return loss, {"weight": weight, "bias": bias, "w": w}
 
@@ -65,6 +66,16 @@ def test_compiled_steps_are_those_of_autograd(activation, optimizer, kind):
     assert values[1] == pytest.approx(values[0], rel=1e-5)
     for name, expected in ends[0].items():
         np.testing.assert_allclose(ends[1][name].detach(), expected.detach(), rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_memory_of_gradients_that_is_kept_changes_no_bit(monkeypatch):
+    ends = []
+    for kept_from in (0, 10**9):
+        monkeypatch.setattr(optimizers, "KEPT_FROM", kept_from)
+        loss, trained = new_loss("relu", "adam", torch.nn.Parameter, True)
+        loss.pretrain(0, 3)
+        ends.append(trained)
+    assert all(torch.equal(*(end[name] for end in ends)) for name in ends[0])
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])

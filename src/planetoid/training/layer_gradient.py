@@ -44,7 +44,7 @@ class LayerGradient:
         self._columns = Numbering(len(linear.weight))
 
     def set(self, batch: PairBatch) -> float:
-        """Set the gradients of weight, bias and w; return the loss."""
+        """Set the gradients of weight, bias and w, which have been cleared; return the loss."""
         assert isinstance(batch.x, SparseBatch)
         columns, starts, values = (part.numpy() for part in batch.x)
         weight, bias, w = (one.detach().numpy() for one in (self.weight, self.bias, self.w))
@@ -72,4 +72,5 @@ class LayerGradient:
                 indices[None], values, parameter.shape, is_coalesced=True, check_invariants=False
             )
         else:
-            parameter.grad = torch.zeros_like(parameter).index_copy_(0, indices, values)
+            cleared = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            parameter.grad = cleared.index_copy_(0, indices, values)
