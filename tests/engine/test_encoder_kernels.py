@@ -9,6 +9,7 @@ from planetoid.engine.encoder_kernels import (
     RELU,
     TANH,
     Numbering,
+    add_to_rows,
     back_through_layer,
     copy_rows,
     encode_rows,
@@ -51,3 +52,11 @@ def test_a_layer_forward_and_back(activation):
     back_through_layer(e, activation, gradient, of_bias)
     np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(of_bias, 1 + expected.sum(axis=0), rtol=1e-5, atol=1e-6)
+
+
+def test_rows_are_added_where_they_belong():
+    table, out = GENERATOR.normal(size=(3, 4)).astype(np.float32), np.ones((6, 4), np.float32)
+    expected = out.copy()
+    expected[[5, 0, 2]] += np.float32(-0.5) * table
+    add_to_rows(table, np.float32(-0.5), np.array([5, 0, 2]), out)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)

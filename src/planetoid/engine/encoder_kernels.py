@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from planetoid.engine.arrays import Integers, Nodes, Row, Table
 from planetoid.engine.compiling import entry, fast_entry
-from planetoid.engine.loops import add_row
+from planetoid.engine.loops import add_row, add_rows
 
-__all__ = ["LINEAR", "RELU", "TANH", "Numbering", "back_through_layer", "copy_rows", "encode_rows"]
+__all__ = ["LINEAR", "RELU", "TANH", "Numbering", "add_to_rows", "back_through_layer", "copy_rows", "encode_rows"]
 
 LINEAR, RELU, TANH = 0, 1, 2
 UNSEEN = np.int32(-1)
@@ -26,10 +26,10 @@ def copy_rows(
 ) -> None:  # fmt: skip
     """Copy the entries of some rows of a CSR matrix, one row after the other from ``starts`` on."""
     for r in range(len(rows)):
-        first = indptr[rows[r]]
+        first, start = indptr[rows[r]], starts[r]
         for k in range(indptr[rows[r] + 1] - first):
-            columns[starts[r] + k] = indices[first + k]
-            values[starts[r] + k] = data[first + k]
+            columns[start + k] = indices[first + k]
+            values[start + k] = data[first + k]
 
 
 @fast_entry
@@ -42,7 +42,10 @@ def encode_rows(
         row = out[r]
         for f in range(len(row)):
             row[f] = bias[f]
-        for k in range(starts[r], starts[r + 1] if r + 1 < len(starts) else len(columns)):
+        first, last = starts[r], starts[r + 1] if r + 1 < len(starts) else len(columns)
+        in_fours = (last - first) // 4 * 4
+        add_rows(weight, columns[first:last], values[first:last], in_fours, row)
+        for k in range(first + in_fours, last):
             add_row(weight[columns[k]], values[k], row)
         if activation == RELU:
             for f in range(len(row)):
@@ -62,6 +65,13 @@ def back_through_layer(e: Table, activation: int, gradient: Table, of_bias: Row)
             elif activation == TANH:
                 gradient[r, f] *= np.float32(1) - e[r, f] * e[r, f]
             of_bias[f] += gradient[r, f]
+
+
+@fast_entry
+def add_to_rows(table: Table, factor: np.float32, rows: Integers, out: Table) -> None:
+    """Add a multiple of each row of a table to one of the rows of ``out``."""
+    for k in range(len(rows)):
+        add_row(table[k], factor, out[rows[k]])
 
 
 @entry

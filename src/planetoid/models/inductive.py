@@ -274,7 +274,8 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         on_cpu_alone = random.device.type == "cpu" and shard is None
         compiled = None
         if layer is not None and features.is_sparse and on_cpu_alone:
-            compiled = LayerGradient(layer, w, sparse=encoder_optimizer.takes_rows)
+            plain = plan.context_optimizer == "sgd"
+            compiled = LayerGradient(layer, w, sgd_rate=plan.context_learning_rate if plain else None)
         return EncoderContextLoss(
             samplers.joint,
             features,

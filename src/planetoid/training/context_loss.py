@@ -220,7 +220,7 @@ class EncoderContextLoss(Loss):
         if len(batch.pairs.i) == 0:
             return 0.0
         if compiled is not None:
-            return compiled.set(batch)
+            return compiled.use(batch)
         loss = self.loss(batch, self.random.at(draw + 1))
         (loss * weight).backward()  # type: ignore[no-untyped-call]
         return float(loss.detach())

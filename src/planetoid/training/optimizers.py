@@ -93,7 +93,6 @@ class NamedOptimizer:
                 some = [parameter for parameter in moved if isinstance(parameter, SparseParameter) == is_sparse]
                 if some:
                     kind.append({"params": some, "lr": learning_rate})
-        self.takes_rows = name == "sgd"  # a gradient that is zero but for a few rows as a sparse one, of any parameter
         self.members: list[torch.optim.Optimizer] = []
         if dense:
             self.members.append(FACTORIES[name](dense, weight_decay=weight_decay))
