@@ -51,10 +51,16 @@ def test_products_alone_give_what_the_factorisation_gives(kind, small, monkeypat
     X, y, matrix = small
     model = pl.ManifoldRegularization(kind=kind).fit(sparse.csr_array(X), y, graph=sparse.csr_array(matrix))
     expected = model.coef_
-    monkeypatch.setattr(rkhs, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(rkhs, "is_factorised", lambda *sizes: False)
     for features in (X, sparse.csr_array(X)):
         model.fit(features, y, graph=sparse.csr_array(matrix))
         np.testing.assert_allclose(model.coef_, expected, atol=1e-4)
+
+
+def test_a_wide_matrix_is_factorised_only_if_the_right_sides_take_more_memory():
+    assert rkhs.is_factorised(10, rkhs.DENSE_LIMIT, 1)
+    assert not rkhs.is_factorised(65_000, 5_000, 105)  # labels of as many classes
+    assert rkhs.is_factorised(65_000, 5_000, 1_000)  # labelled rows
 
 
 def test_laplacian_svm_reaches_the_optimum(small):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from planetoid.training import optimizers
 from planetoid.training.layers import SparseParameter
 from planetoid.training.optimizers import LazyAdam, NamedOptimizer
 from planetoid.training.settings import OPTIMIZERS
@@ -63,3 +64,17 @@ def test_a_learning_rate_of_zero_leaves_a_group_alone():
     optimizer.step()
     assert not torch.equal(moved, frozen)
     assert torch.equal(frozen, torch.ones(2))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_large_gradient_is_cleared_in_its_place(kept, monkeypatch):
+    monkeypatch.setattr(optimizers, "KEPT_FROM", 6 if kept else 7)
+    parameter, rows = torch.nn.Parameter(torch.ones(2, 3)), SparseParameter(torch.ones(2, 3))
+    optimizer = NamedOptimizer("sgd", ([parameter, rows], 0.5))
+    parameter.grad = memory = torch.full((2, 3), 4.0)
+    rows.grad = torch.ones(2, 3).to_sparse(1)
+    optimizer.zero_grad()
+    assert rows.grad is None
+    assert parameter.grad is (memory if kept else None)
+    if kept:
+        assert not memory.any()

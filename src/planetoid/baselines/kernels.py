@@ -10,9 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from numba import uintp
 
-from planetoid.engine.compiling import cached_njit
+from planetoid.engine.compiling import cached_njit, entry
+from planetoid.engine.generator import ROW_ORDERS, below, key_of
 
-__all__ = ["peel_trees", "plant_trees", "propagate_rows", "step_rows", "turn_rows", "visit_nodes", "weigh_rows"]
+__all__ = [
+    "descend_dual", "peel_trees", "plant_trees", "propagate_rows", "step_rows", "turn_rows", "visit_nodes",
+    "weigh_rows",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.floating]
@@ -223,3 +227,53 @@ def visit_nodes(
             labels[i] = best
             changed += 1
     return changed
+
+
+@entry
+def descend_dual(
+    indptr: Integers, indices: Integers, data: Floats, sign: Floats, upper: Floats, diagonal: Floats, curvature: Floats,
+    seed: np.uint64, tol: float, max_iter: int, dual: Floats, plane: Floats, order: Integers,
+) -> int:  # fmt: skip
+    """Coordinate descent on the dual of a linear SVM (Hsieh et al. 2008), from any start; return the number of passes.
+
+    ``plane`` is the sum of ``dual * sign * x`` over the rows, with a 1 after each x. Rows in ``order`` are visited in a
+    random order in every pass; those that stay at a bound are left out until the others are solved. There are more
+    passes than ``max_iter`` if it has not converged.
+    """
+    active, highest, lowest = len(order), np.inf, -np.inf
+    for number in range(max_iter):
+        key = key_of(seed, ROW_ORDERS, number)
+        largest, smallest = -np.inf, np.inf
+        for k in range(active - 1, 0, -1):
+            other = below(key, k, k + 1)
+            order[k], order[other] = order[other], order[k]
+        k = 0
+        while k < active:
+            i = order[k]
+            slope = plane[-1]
+            for at in range(indptr[i], indptr[i + 1]):
+                slope += data[at] * plane[indices[at]]
+            slope = sign[i] * slope - 1.0 + diagonal[i] * dual[i]
+            at_bound = (dual[i] == 0.0 and slope >= 0.0) or (dual[i] == upper[i] and slope <= 0.0)
+            if at_bound and (slope > highest or slope < lowest):
+                active -= 1
+                order[k], order[active] = order[active], i
+                continue
+            projected = 0.0 if at_bound else slope
+            largest, smallest = max(largest, projected), min(smallest, projected)
+            if abs(projected) > 1e-12:
+                before = dual[i]
+                dual[i] = min(max(before - slope / curvature[i], 0.0), upper[i])
+                change = (dual[i] - before) * sign[i]
+                plane[-1] += change
+                for at in range(indptr[i], indptr[i + 1]):
+                    plane[indices[at]] += change * data[at]
+            k += 1
+        if largest - smallest <= tol:
+            if active == len(order):
+                return number + 1
+            active, highest, lowest = len(order), np.inf, -np.inf
+            continue
+        highest = largest if largest > 0.0 else np.inf
+        lowest = smallest if smallest < 0.0 else -np.inf
+    return max_iter + 1

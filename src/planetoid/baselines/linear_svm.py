@@ -32,19 +32,18 @@ def liblinear_rows(X: Rows, norm: str | None, dtype: npt.DTypeLike | None = None
 
 def fit_linear_svm(
     X: Rows,
-    codes: npt.NDArray[np.int32] | npt.NDArray[np.float64],
+    codes: npt.NDArray[np.int32],
     *,
     C: float,
     loss: str,
     tol: float,
     max_iter: int,
     seed: int,
-    sample_weight: npt.NDArray[np.float64] | None = None,
 ) -> LinearSVM:
     """Fit one class against the rest; ``seed`` may be larger than scikit-learn allows."""
     svm = LinearSVC(C=C, loss=loss, tol=tol, max_iter=max_iter, random_state=seed % 2**32)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        svm.fit(X, codes, sample_weight=sample_weight)
+        svm.fit(X, codes)
     converged = not any(issubclass(one.category, ConvergenceWarning) for one in caught)
     return LinearSVM(np.asarray(svm.coef_), np.asarray(svm.intercept_), converged)

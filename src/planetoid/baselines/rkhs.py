@@ -29,9 +29,9 @@ from planetoid.utils.sparse_format import check_sparse_format
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
 
-__all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm"]
+__all__ = ["DENSE_LIMIT", "LandmarkMap", "Penalty", "fit_rls", "fit_svm", "is_factorised"]
 
-DENSE_LIMIT = 4_096  # columns of Phi up to which the system is solved by a dense factorisation
+DENSE_LIMIT = 4_096  # columns of Phi up to which the system is always solved by a dense factorisation
 ENTRY_LIMIT = 250_000_000  # of an RBF map: 2 GB
 
 Matrix = npt.NDArray[np.float64]
@@ -59,8 +59,8 @@ class Penalty:
 
     def solve(self, right: Matrix, *, labelled: Rows | None = None) -> Matrix:
         """Solve ``(penalty + labelled^T labelled / l) w = right``; without ``labelled``, ``penalty w = right``."""
-        n = self.features.shape[1]
-        if n <= DENSE_LIMIT:
+        n_nodes, n = self.features.shape
+        if is_factorised(n_nodes, n, right.shape[1]):
             matrix = self.intrinsic * _dense(self.features.T @ (self.laplacian @ self.features))
             matrix[np.diag_indices(n)] += self.ambient
             if labelled is not None:
@@ -101,6 +101,15 @@ def fit_svm(penalty: Penalty, rows: npt.NDArray[np.int64], targets: Matrix) -> t
         weights.append(lifted[:, svm.support_] @ svm.dual_coef_[0])
         intercepts.append(svm.intercept_[0])
     return np.column_stack(weights), np.array(intercepts)
+
+
+def is_factorised(n_nodes: int, n_columns: int, n_right: int) -> bool:
+    """Whether a system is solved by a dense factorisation; by conjugate gradients otherwise.
+
+    Conjugate gradients multiply all right sides with Phi, which takes n_nodes x n_right numbers. Where the matrix has
+    fewer, nothing speaks for them.
+    """
+    return n_columns <= DENSE_LIMIT or n_columns**2 <= n_nodes * n_right
 
 
 class LandmarkMap:

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
+from planetoid.baselines.dual_svm import DualSVM
 from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
-from planetoid.data.scaling import Rows
+from planetoid.data.scaling import Rows, scale_rows
 from planetoid.data.types import Probabilities
 from planetoid.errors import PlanetoidWarning, warn
 from planetoid.estimator.inductive import InductiveClassifier
@@ -65,9 +65,9 @@ class TransductiveSVM(InductiveClassifier):
     row_normalize : {"l1", "l2", None}, default "l2"
         Norm to which each feature row is scaled.
     tol : float, default 1e-2
-        Tolerance of the solver (liblinear).
+        Tolerance of the solver: the largest difference between two projected gradients of the dual.
     max_iter : int, default 2000
-        Maximum number of iterations of the solver.
+        Maximum number of passes of the solver over the rows.
     calibrate : bool, default True
         Whether ``fit`` calibrates the probabilities; see ``calibration_``.
     random_state : int or None, default 0
@@ -182,8 +182,9 @@ class TransductiveSVM(InductiveClassifier):
         """Return the hyperplane of one class, the intercept last."""
         hidden = codes < 0
         sign = np.where(codes == positive, 1.0, -1.0)
-        cost = np.full(int((~hidden).sum()), self.C)
-        plane = self._plane(X[~hidden], sign[~hidden], cost)
+        cost = np.where(hidden, 0.0, self.C)
+        svm = DualSVM(X, self.loss, self.tol, self.max_iter, self._seed)
+        plane = self._plane(svm, sign, cost)
         if not hidden.any():
             self.objective_.append(self._objective(X, sign, cost, plane))
             return plane
@@ -193,7 +194,7 @@ class TransductiveSVM(InductiveClassifier):
         negative = ANNEAL_FROM * final
         weights = Weights(negative * max(n_positive, 1) / max(n_hidden - n_positive, 1), negative)
         while True:
-            plane, value = self._alternate(X, sign, hidden, n_positive, weights, plane)
+            plane, value = self._alternate(svm, X, sign, hidden, n_positive, weights, plane)
             if min(weights) >= final:
                 self.objective_.append(value)
                 return plane
@@ -201,6 +202,7 @@ class TransductiveSVM(InductiveClassifier):
 
     def _alternate(
         self,
+        svm: DualSVM,
         X: Rows,
         sign: Vector,
         hidden: npt.NDArray[np.bool_],
@@ -211,39 +213,30 @@ class TransductiveSVM(InductiveClassifier):
         """Alternate labels and hyperplane at one weight until no label changes."""
         best = np.inf
         for _ in range(MAX_ROUNDS):
-            labels = _highest(_scores(X[hidden], plane), n_positive)
+            labels = _highest(_scores(X, plane)[hidden], n_positive)
             if best < np.inf and np.array_equal(sign[hidden], labels):
                 break
             sign[hidden] = labels
             cost = np.where(hidden, np.where(sign > 0, weights.positive, weights.negative), self.C)
-            found = self._plane(X, sign, cost)
+            found = self._plane(svm, sign, cost)
             value = self._objective(X, sign, cost, found)
             if value >= best:  # any further gain is within the solver's tolerance
                 break
             best, plane = value, found
         return plane, best
 
-    def _plane(self, X: Rows, sign: Vector, cost: Vector) -> Vector:
-        svm = fit_linear_svm(
-            X,
-            sign,
-            C=1.0,
-            loss=self.loss,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            seed=self._seed,
-            sample_weight=cost,
-        )
+    def _plane(self, svm: DualSVM, sign: Vector, cost: Vector) -> Vector:
+        plane = svm.fit(sign, cost)
         self._n_unconverged += not svm.converged
-        return np.append(svm.coef[0], svm.intercept[0])
+        return plane
 
     def _objective(self, X: Rows, sign: Vector, cost: Vector, plane: Vector) -> float:
         slack = np.maximum(0.0, 1.0 - sign * _scores(X, plane))
         loss = slack if self.loss == "hinge" else slack**2
-        return float(plane @ plane / 2 + cost @ loss)  # liblinear penalises the intercept too
+        return float(plane @ plane / 2 + cost @ loss)  # the intercept is penalised too
 
     def _scaled(self, X: Features) -> Rows:
-        return liblinear_rows(X, self.row_normalize, np.float64)  # liblinear works in float64; convert once
+        return scale_rows(X, self.row_normalize, np.float64)
 
 
 def _highest(scores: Vector, count: int) -> Vector:

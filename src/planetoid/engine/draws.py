@@ -25,7 +25,7 @@ from planetoid.engine.generator import STARTS, U64, below, bits_at, key_of, mix,
 
 __all__ = [
     "label_centre", "label_context", "label_pair", "length_of_walk", "negative", "next_node", "nth_pair",
-    "pairs_in_walk", "start_of_walk", "walk", "window",
+    "pairs_in_walk", "start_at", "start_of_walk", "start_position", "walk", "window",
 ]  # fmt: skip
 
 # The upper half of 64 bits chooses an entry of a row, the lower half whether its alias is taken instead.
@@ -38,15 +38,28 @@ REDRAW = np.int64(1 << 40)  # between the counters of these tries; others are sm
 
 
 @exact
-def start_of_walk(seed: np.uint64, index: np.int64, starts: Starts) -> np.int64:
-    """Return the first node of a walk: each start once in ``count`` walks, in scattered order.
+def start_position(seed: np.uint64, index: np.int64, starts: Starts) -> tuple[np.int64, np.int64]:
+    """Return the position of a walk's first node among the starts, and how many walks are left in this pass over them.
 
-    The order is shifted by a random offset in every pass over the starts, so a single draw is uniform.
+    Each start comes once in a pass, ``stride`` positions after the one before. The order is shifted by a random offset
+    in every pass, so a single draw is uniform.
     """
     round_ = index // starts.count
+    done = index - round_ * starts.count
     offset = below(key_of(seed, STARTS, round_), ZERO, starts.count)
-    position = (offset + (index - round_ * starts.count) * starts.stride) % starts.count
+    return (offset + done * starts.stride) % starts.count, starts.count - done
+
+
+@exact
+def start_at(position: np.int64, starts: Starts) -> np.int64:
+    """Return the node at a position among the starts."""
     return starts.nodes[position] if len(starts.nodes) else position
+
+
+@exact
+def start_of_walk(seed: np.uint64, index: np.int64, starts: Starts) -> np.int64:
+    """Return the first node of a walk."""
+    return start_at(start_position(seed, index, starts)[0], starts)
 
 
 @exact

@@ -23,7 +23,7 @@ import numpy as np
 from planetoid.engine.compiling import exact
 
 __all__ = [
-    "BATCHES", "DROPPED_FEATURES", "DROPPED_UNITS", "KIND", "LABEL_PAIRS", "NEGATIVES", "NEIGHBOURHOODS",
+    "BATCHES", "DROPPED_FEATURES", "DROPPED_UNITS", "KIND", "LABEL_PAIRS", "NEGATIVES", "NEIGHBOURHOODS", "ROW_ORDERS",
     "SHARED_NEGATIVES", "STARTS", "WALKS", "below", "bits_at", "key_of", "mix", "to_unit", "unit",
 ]  # fmt: skip
 
@@ -38,6 +38,7 @@ TO_UNIT = 2.0**-53
 # numba would compile key_of once for each value.
 WALKS, LABEL_PAIRS, STARTS, NEGATIVES, SHARED_NEGATIVES = (np.int64(stream) for stream in (1, 2, 3, 4, 5))
 NEIGHBOURHOODS, BATCHES, DROPPED_FEATURES, DROPPED_UNITS = (np.int64(stream) for stream in (6, 7, 8, 9))
+ROW_ORDERS = np.int64(10)
 
 # In the stream of walks, the steps of a walk use small counters; what is decided about a walk uses these and beyond.
 KIND = np.int64(1 << 40)

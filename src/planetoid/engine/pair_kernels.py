@@ -19,8 +19,11 @@ from planetoid.engine.arrays import Integers, Nodes, Row, Signs, Table
 from planetoid.engine.compiling import entry, fast, fast_entry
 from planetoid.engine.fixed_point import UNIT, fixed_dot, scale_up
 from planetoid.engine.loops import add_row, dot
+from planetoid.engine.prefetch import prefetch
 
 __all__ = ["adam_on_rows", "add_transposed_product", "loss_of_pairs", "loss_of_scored_pairs", "score_pairs"]
+
+AHEAD = 6  # rows that are on their way while one is computed
 
 Floats = npt.NDArray[np.floating]
 
@@ -43,8 +46,9 @@ def loss_of_pairs(
     """
     loss = 0.0
     for k in range(len(row)):
+        prefetch(w, c[min(k + AHEAD, len(row) - 1)])
         centre, context = e[row[k]], w[c[k]]
-        score = gamma[k] * dot(0.0, centre, context)
+        score = gamma[k] * dot(centre.dtype.type(0), centre, context)
         value, slope = logistic_loss(score)
         loss += share[k] * value
         factor = centre.dtype.type(-share[k] * gamma[k] * slope)
@@ -91,6 +95,9 @@ def adam_on_rows(
     scale = kind(1.0 / np.sqrt(1.0 - beta2**step))
     one = kind(1)
     for k in range(len(rows)):
+        ahead = rows[min(k + AHEAD, len(rows) - 1)]
+        for memory in (table, mean, square):
+            prefetch(memory, ahead)
         row, m, v, g = table[rows[k]], mean[rows[k]], square[rows[k]], gradient[k]
         for f in range(len(row)):
             m[f] = b1 * m[f] + (one - b1) * g[f]

@@ -14,7 +14,9 @@ from planetoid.engine.draws import (
     next_node,
     nth_pair,
     pairs_in_walk,
+    start_at,
     start_of_walk,
+    start_position,
     walk,
     window,
 )
@@ -34,16 +36,19 @@ def one_pair_per_walk(sampling: Sampling, first: int, walks: WalkBlock, pairs: P
     go side by side, so that one moves on while others wait for memory.
     """
     n_nodes, d, self_pairs = sampling.n_nodes, sampling.d, sampling.self_pairs
-    paths, keys, last = walks
+    starts, (paths, keys, last) = sampling.starts, walks
+    position, left = ZERO, ZERO  # of the next start; walks until the order of starts is shifted
     for begin in range(0, len(pairs.i), len(keys)):
         count = min(len(keys), len(pairs.i) - begin)
         for x in range(count):
             number = begin + x
             index = first + number
+            if left == 0:
+                position, left = start_position(sampling.seed, index, starts)
             key = keys[x] = key_of(sampling.seed, WALKS, index)
             gamma = pairs.gamma[number] = 1 if unit(key, KIND) < sampling.r1 else -1
             if unit(key, KIND + 1) < sampling.r2:
-                paths[x, 0] = start_of_walk(sampling.seed, index, sampling.starts)
+                paths[x, 0] = start_at(position, starts)
                 length = length_of_walk(paths[x], key, sampling)
                 chosen = below(key, KIND + 2, pairs_in_walk(length, d, self_pairs))
                 j, k = nth_pair(chosen, length, d, self_pairs)
@@ -53,6 +58,8 @@ def one_pair_per_walk(sampling: Sampling, first: int, walks: WalkBlock, pairs: P
                 key = key_of(sampling.seed, LABEL_PAIRS, index)
                 pairs.i[number], pairs.c[number] = label_pair(key, ZERO, gamma, sampling.labels, self_pairs)
                 last[x] = NO_WALK
+            position, left = position + starts.stride, left - 1
+            position -= starts.count if position >= starts.count else 0
         for j in range(1, paths.shape[1]):
             for x in range(count):
                 if j <= last[x]:

@@ -251,6 +251,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
         from torch import nn
 
         from planetoid.training.context_loss import EncoderContextLoss
+        from planetoid.training.layer_gradient import LayerGradient
         from planetoid.training.layers import SparseParameter
         from planetoid.training.optimizers import NamedOptimizer
         from planetoid.utils.memory import BYTES_PER_WEIGHT, require_memory
@@ -269,6 +270,12 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             NamedOptimizer(plan.context_optimizer, (trained, plan.context_learning_rate))
             for trained in (self.network_.encoder.parameters(), [w])
         )
+        layer = self.network_.only_layer
+        on_cpu_alone = random.device.type == "cpu" and shard is None
+        compiled = None
+        if layer is not None and features.is_sparse and on_cpu_alone:
+            plain = plan.context_optimizer == "sgd"
+            compiled = LayerGradient(layer, w, sgd_rate=plan.context_learning_rate if plain else None)
         return EncoderContextLoss(
             samplers.joint,
             features,
@@ -284,6 +291,7 @@ class PlanetoidI(PlanetoidBase, InductiveClassifier):
             labels=samplers.labels,
             label_share=samplers.label_share,
             shard=shard,
+            compiled=compiled,
         )
 
     def _predict_rows(self, X: Features) -> Probabilities:

@@ -38,6 +38,11 @@ class LayersToEmbedding(nn.Module):
             self.before.n_outputs, 1, dimension, activation, 0.0, random, sparse_input=sparse and encoder.l1 == 1
         )
 
+    @property
+    def only_layer(self) -> Branch | None:
+        """The layer from x to e, if nothing happens before it."""
+        return None if self.before.layers or self.before.dropout else self.last
+
     def forward(self, x: Batch, random: StepRandom | None = None) -> torch.Tensor:
         h, _ = self.before(x, random)
         e, _ = self.last(h)
@@ -103,6 +108,11 @@ class InductiveNetwork(nn.Module):
                 parameter="encoder",
             )
         return e
+
+    @property
+    def only_layer(self) -> Branch | None:
+        """The encoder, if it is one of our layers without dropout."""
+        return self.encoder.only_layer if isinstance(self.encoder, LayersToEmbedding) else None
 
     def write_logits(self, operators: Operators, x: Value) -> Value:
         """Describe the logits for an export; a user's encoder is a program, and cannot be described."""

@@ -13,12 +13,14 @@ from torch import nn
 from torch.nn import functional
 
 from planetoid.engine.arrays import Integers, Pairs, Row, Signs, Table
+from planetoid.engine.encoder_kernels import Numbering
 from planetoid.engine.on_device import DeviceSkipGram, context_loss_on_device
 from planetoid.engine.pair_kernels import loss_of_pairs, loss_of_scored_pairs, score_pairs
 from planetoid.engine.sampler import ContextSampler
 from planetoid.engine.shards import ColumnShard
 from planetoid.engine.skipgram import SkipGram
 from planetoid.training.batches import Batch, FeatureRows
+from planetoid.training.layer_gradient import LayerGradient
 from planetoid.training.layers import SparseParameter
 from planetoid.training.loss import Loss, Tensors, with_prefix, without_prefix
 from planetoid.training.optimizers import Optimizer
@@ -152,6 +154,8 @@ class EncoderContextLoss(Loss):
     label_share : float
     shard : ColumnShard, optional
         If w has some of the columns.
+    compiled : LayerGradient, optional
+        Takes the place of ``encode`` and autograd in steps on this loss alone; for an encoder of one layer.
     """
 
     name = "context_loss"
@@ -173,8 +177,10 @@ class EncoderContextLoss(Loss):
         labels: ContextSampler | None = None,
         label_share: float = 0.0,
         shard: ColumnShard | None = None,
+        compiled: LayerGradient | None = None,
     ) -> None:
         self.sampler, self.features, self.has_features, self.shard = sampler, features, has_features, shard
+        self.compiled, self._number = compiled, Numbering(len(has_features))
         self.pretraining = sampler if pretraining is None else pretraining
         self.labels, self.n_on_labels = labels, 0 if labels is None else round(label_share * n_pretrain)
         self.encode, self.w, self.random = encode, w, random
@@ -204,15 +210,17 @@ class EncoderContextLoss(Loss):
 
     def _own_step(self, draw: int) -> float:
         self.zero_grad()
-        value = self._add_gradient(draw, 1.0)
+        value = self._add_gradient(draw, 1.0, self.compiled)
         self.encoder_optimizer.step()
         self.apply()
         return value
 
-    def _add_gradient(self, draw: int, weight: float) -> float:
+    def _add_gradient(self, draw: int, weight: float, compiled: LayerGradient | None = None) -> float:
         batch = self.draw(draw)
         if len(batch.pairs.i) == 0:
             return 0.0
+        if compiled is not None:
+            return compiled.use(batch)
         loss = self.loss(batch, self.random.at(draw + 1))
         (loss * weight).backward()  # type: ignore[no-untyped-call]
         return float(loss.detach())
@@ -239,8 +247,8 @@ class EncoderContextLoss(Loss):
         keep = self.has_features[pairs.i]
         if not keep.all():
             pairs = Pairs(pairs.i[keep], pairs.c[keep], pairs.gamma[keep], pairs.weight[keep])
-        nodes, centre = np.unique(pairs.i, return_inverse=True)
-        contexts, context = np.unique(pairs.c, return_inverse=True)
+        nodes, centre = self._number(pairs.i)
+        contexts, context = self._number(pairs.c)
         share = pairs.weight / pairs.weight.sum() if len(pairs.i) else pairs.weight
         return PairBatch(pairs, share, self.features.batch(nodes), centre, contexts, context)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     class _Context(torch.autograd.function.FunctionCtx):
         rows: SparseBatch
-        shape: torch.Size
+        weight: torch.Tensor
 
 
 __all__ = ["ACTIVATIONS", "Branch", "InputLinear", "SparseParameter"]
@@ -58,21 +58,29 @@ def _product(rows: SparseBatch, weight: torch.Tensor, *, sparse: bool = False) -
 
 
 class _SparseProduct(torch.autograd.Function):
-    """A sparse batch times a dense matrix: ``embedding_bag``, whose own gradient takes five times as long."""
+    """A sparse batch times a parameter: ``embedding_bag``, whose own gradient takes five times as long.
+
+    The gradient is added to that of the parameter at once: autograd would want a table that is zero but for a few rows
+    for each product, and would add up such tables.
+    """
 
     @staticmethod
     def forward(ctx: _Context, weight: torch.Tensor, rows: SparseBatch) -> torch.Tensor:
-        ctx.rows, ctx.shape = rows, weight.shape
+        ctx.rows, ctx.weight = rows, weight
         return _product(rows, weight)
 
     @staticmethod
-    def backward(ctx: _Context, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        total, (gradient,) = torch.zeros(ctx.shape), gradients
+    def backward(ctx: _Context, *gradients: torch.Tensor) -> tuple[None, None]:
+        (gradient,), weight = gradients, ctx.weight
+        if weight.grad is None:
+            weight.grad = torch.zeros_like(weight)
+        elif weight.grad.is_sparse:  # of a step by other code
+            weight.grad = weight.grad.to_dense()
         add_transposed_product(
             *(part.numpy() for part in (ctx.rows.columns, ctx.rows.offsets, ctx.rows.values)),
-            gradient.contiguous().numpy(), total.numpy(),
+            gradient.contiguous().numpy(), weight.grad.numpy(),
         )  # fmt: skip
-        return total, None
+        return None, None
 
 
 class InputLinear(nn.Module):

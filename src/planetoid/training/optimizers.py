@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["LazyAdam", "NamedOptimizer", "Optimizer"]
 
 
+# Numbers from which a dense gradient keeps its memory: the system would clear and map new memory in every step, which
+# takes longer than the step.
+KEPT_FROM = 2**20
+
 Group: TypeAlias = "dict[str, Any]"  # parameters and their learning rate, as torch takes them
 
 
@@ -99,7 +103,9 @@ class NamedOptimizer:
 
     def zero_grad(self) -> None:
         for member in self.members:
-            member.zero_grad()
+            for group in member.param_groups:
+                for parameter in group["params"]:
+                    _clear(parameter)
 
     def step(self) -> None:
         for member in self.members:
@@ -126,6 +132,15 @@ class NamedOptimizer:
                     counted = name == "step" and not value.is_floating_point()
                     entries.setdefault(int(index), {})[name] = int(value) if counted else value.clone()
             member.load_state_dict({"state": entries, "param_groups": member.state_dict()["param_groups"]})
+
+
+def _clear(parameter: nn.Parameter) -> None:
+    """Clear the gradient of a parameter."""
+    gradient = parameter.grad
+    if gradient is not None and not gradient.is_sparse and gradient.numel() >= KEPT_FROM:
+        gradient.zero_()
+    else:
+        parameter.grad = None
 
 
 def _coalesced(gradient: torch.Tensor) -> torch.Tensor:
