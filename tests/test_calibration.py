@@ -247,6 +247,17 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
 
 
+def test_a_near_reference_propagates_features_over_two_steps(citation):
+    data, split = citation
+    few = replace(data, y=pl.mask_labels(data.y, split.train))
+    said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
+    near, far = (reference_sample(few, said, smoothing=smoothing) for smoothing in (reference.NEAR, reference.FAR))
+    assert near.temperature_factor == pytest.approx(0.95 * far.temperature_factor)
+    propagated = pl.PropagatedFeatures(K=2, alpha=0.2, calibrate=False).fit(few).label_distributions_
+    from_near, from_far = (np.abs(one.reference.probabilities - propagated).mean() for one in (near, far))
+    assert from_near < 0.2 * from_far  # that of a coarse tolerance
+
+
 @pytest.mark.parametrize("per_class", [2, 3, 5])
 def test_left_out_labels_do_not_mislead_where_they_are_few(citation, per_class):
     """Softmax regression that lacks one of two labels of a class says that the class is hardly possible."""

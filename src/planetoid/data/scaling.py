@@ -45,11 +45,12 @@ def _normalized(X: Rows, norm: str) -> Rows:
 
 def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
     """Return sparse rows scaled; the entries of a row are added up one after the other in double precision."""
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    sums = np.bincount(row, np.abs(X.data) if norm == "l1" else _squares(X.data), minlength=X.shape[0])
+    sizes = type(X)((np.abs(X.data) if norm == "l1" else _squares(X.data), X.indices, X.indptr), shape=X.shape)
+    sums = sizes @ np.ones(X.shape[1])
     norms = sums if norm == "l1" else np.sqrt(sums)
     norms[norms == 0] = 1.0
-    entries = (X.data / norms[row]).astype(X.dtype, copy=False)
+    entries = np.empty_like(X.data)
+    np.divide(X.data, np.repeat(norms, np.diff(X.indptr)), out=entries, casting="same_kind")
     scaled = type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)
     scaled.has_canonical_format = X.has_canonical_format  # known already, and slow to find out for few rows
     return scaled
