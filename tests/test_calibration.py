@@ -296,6 +296,8 @@ def test_the_size_of_scores_tells_a_usual_temperature_unless_features_say_nothin
     expected = np.log(np.sqrt(6)) + 0.57 - 0.35 * np.log(15)
     found = with_usual_size(right, few, said)
     assert found.usual_temperature == pytest.approx((expected, 0.2))
+    certain = with_usual_size(right._replace(temperature_factor=0.5), few, said)  # the same after the factor
+    assert certain.usual_temperature[0] + np.log(0.5) == pytest.approx(expected)
     chance = Sample.of_labels(right.scores, np.arange(60) % 4, "leave-one-out")
     assert with_usual_size(chance, few, said) is chance
     assert with_usual_size(right, data, said) is right  # no node is unlabelled

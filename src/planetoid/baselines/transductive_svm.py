@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
+from scipy.special import log_expit, softmax
 
 from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.baselines.reference import reference_sample
@@ -19,6 +19,7 @@ from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Answer, Question, linear_answer
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Float, SearchSpace
+from planetoid.training.softmax_regression import with_usual_size
 
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
@@ -82,8 +83,11 @@ class TransductiveSVM(InductiveClassifier):
 
     Notes
     -----
-    Probabilities are the softmax of the distances to the hyperplanes: suitable
-    for ranking, not calibrated. Rows of zeros are left out of the fit.
+    Before calibration, the probability of a class is the logistic function of
+    the distance to its hyperplane, and those of a row are scaled to sum to one,
+    as usual for classes against the rest: rows are pushed out of the margin, so
+    that how far they are on the positive side says little. Rows of zeros are
+    left out of the fit.
 
     References
     ----------
@@ -160,7 +164,7 @@ class TransductiveSVM(InductiveClassifier):
         return self._predict_scaled(X)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities)
+        return with_usual_size(reference_sample(data, probabilities), data, probabilities)
 
     def _explain(self, question: Question) -> Answer:
         return linear_answer(question, self._scaled(question.known_row()), self.coef_, self.intercept_, -0.5, 0.5)
@@ -171,12 +175,14 @@ class TransductiveSVM(InductiveClassifier):
     def _predict_scaled(self, X: Rows) -> Probabilities:
         scores = np.asarray(X @ self.coef_.T + self.intercept_)
         if scores.shape[1] == 1:
-            scores = np.hstack([-scores, scores]) / 2
-        return np.asarray(softmax(scores, axis=1))
+            scores = np.hstack([-scores, scores])
+        return np.asarray(softmax(log_expit(scores), axis=1))
 
     def _write_scores(self, operators: Operators) -> Value:
         scores = operators.linear(operators.rows(self.row_normalize), self.coef_.T, self.intercept_)
-        return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
+        if len(self.classes_) == 2:
+            scores = operators.both_signs(scores)
+        return operators.log_sigmoid(scores)
 
     def _one_against_rest(self, X: Rows, codes: npt.NDArray[np.int32], positive: int) -> Vector:
         """Return the hyperplane of one class, the intercept last."""

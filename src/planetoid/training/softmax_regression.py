@@ -203,7 +203,7 @@ def left_out_sample(
 
 
 def with_usual_size(sample: Sample, data: Dataset, probabilities: npt.NDArray[np.floating]) -> Sample:
-    """Return a sample of softmax regression on features, whose temperature is close to one that fits the scores.
+    """Return a sample of a linear method on features, whose temperature is close to one that fits the scores.
 
     How large scores are depends on the unit of the features and on the penalty. Divided by the right temperature, those
     of unlabelled nodes have much the same size on many data sets, which is known better than few labels tell. Not if
@@ -219,4 +219,6 @@ def with_usual_size(sample: Sample, data: Dataset, probabilities: npt.NDArray[np
     per_class = np.clip(data.labels_per_class, 1, MOST_PER_CLASS)
     usual = float(np.log(max(size, SMALLEST_SIZE)) + mean + growth * np.log(per_class))
     likely = (sample.targets * log_softmax(sample.scores / np.exp(usual), axis=1)).sum() / sample.targets.sum()
-    return sample._replace(usual_temperature=(usual, spread)) if likely > -np.log(logs.shape[1]) else sample
+    if likely <= -np.log(logs.shape[1]):
+        return sample
+    return sample._replace(usual_temperature=(usual - np.log(sample.temperature_factor), spread))
