@@ -53,7 +53,10 @@ MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all g
 AGREEMENT, AGREEMENT_WITH_LABELS = 0.9, 0.8  # factors of the temperature, by the reference
 BY_DIFFERENCE, SMALLEST_FACTOR = 1.6, 0.5  # on the graph alone: its fall, times the share of nodes that differ
 FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores of sets; by labels alone, at least
-FEATURES_AGREE, LABELS_BESIDE = 1.05, 1.08  # the same with propagated labels beside: by features, of one method alone
+FEATURES_AGREE = 1.05  # the same by features, with propagated labels beside
+# The same of one method alone, with propagated labels beside: more by so much divided by the number of labels, which
+# calibrate both, but by no more than that of the fewest.
+LABELS_BESIDE, BY_FEW_LABELS, FEWEST_LABELS = 1.05, 4.0, 40
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT, LABELS_WEIGHT_ALONE = 0.375, 0.3  # of propagated labels beside either, if they were always right
 MUCH_BETTER = 0.5  # times the log-loss of propagated labels: an embedding of the graph is the reference instead
@@ -144,7 +147,8 @@ def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
         return sample
     hidden = calibrate(sample).apply(np.exp(sample.scores))
     opinion = _opinion(_by_labels(data), LABELS_WEIGHT_ALONE)
-    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, LABELS_BESIDE, opinion)
+    agreement = LABELS_BESIDE + BY_FEW_LABELS / max(sample.n_labels, FEWEST_LABELS)
+    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, agreement, opinion)
     return sample._replace(reference=beside)
 
 
