@@ -56,7 +56,7 @@ FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores o
 FEATURES_AGREE = 1.05  # the same by features, with propagated labels beside
 # The same of one method alone, with propagated labels beside: more by so much divided by the number of labels, which
 # calibrate both, but by no more than that of the fewest.
-LABELS_BESIDE, BY_FEW_LABELS, FEWEST_LABELS = 1.05, 4.0, 40
+LABELS_BESIDE, BY_FEW_LABELS, FEWEST_LABELS = 1.045, 4.0, 40
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT, LABELS_WEIGHT_ALONE = 0.375, 0.3  # of propagated labels beside either, if they were always right
 MUCH_BETTER = 0.5  # times the log-loss of propagated labels: an embedding of the graph is the reference instead
