@@ -58,7 +58,11 @@ def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
 
 def _squares(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Return squares, in double precision if others would overflow or vanish."""
-    sizes = np.abs(values[values != 0])
+    with np.errstate(over="ignore"):
+        squares = values * values
+    if not len(squares) or (squares.max() < LARGE**2 and squares.min() > 1 / LARGE**2):
+        return squares
+    sizes = np.abs(values[values != 0])  # with zeros among them, which squares that vanish look like
     if len(sizes) and (sizes.max() > LARGE or sizes.min() < 1 / LARGE):
         values = values.astype(np.float64)
     return values * values
