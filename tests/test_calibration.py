@@ -247,13 +247,13 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
 
 
-def test_a_near_reference_propagates_features_over_two_steps(citation):
+def test_a_near_reference_propagates_features_over_three_steps(citation):
     data, split = citation
     few = replace(data, y=pl.mask_labels(data.y, split.train))
     said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
     near, far = (reference_sample(few, said, smoothing=smoothing) for smoothing in (reference.NEAR, reference.FAR))
     assert near.temperature_factor == pytest.approx(0.95 * far.temperature_factor)
-    propagated = pl.PropagatedFeatures(K=2, alpha=0.2, calibrate=False).fit(few).label_distributions_
+    propagated = pl.PropagatedFeatures(K=3, alpha=0.2, calibrate=False).fit(few).label_distributions_
     from_near, from_far = (np.abs(one.reference.probabilities - propagated).mean() for one in (near, far))
     assert from_near < 0.2 * from_far  # that of a coarse tolerance
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.baselines.linear_system import System, solve
-from planetoid.baselines.reference import NEAR, reference_sample
+from planetoid.baselines.reference import reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
@@ -159,7 +159,7 @@ class Diel(InductiveClassifier):
         return np.asarray(softmax(self.scores_, axis=1))
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities, smoothing=NEAR)
+        return reference_sample(data, probabilities)
 
     def _examples(self, data: Dataset, adjacency: sparse.csr_array) -> npt.NDArray[np.int32]:
         """Return the labels to train on: the known ones, and those of the best-scoring nodes."""
