@@ -24,7 +24,7 @@ from planetoid.calibration import (
 )
 from planetoid.evaluation import expected_calibration_error
 from planetoid.models.calibration_reference import BETTER_WITH_FEW_LABELS
-from planetoid.training.softmax_regression import left_out_scores, products
+from planetoid.training.softmax_regression import left_out_scores, products, with_usual_size
 
 QUICK = ("feat", "lp", "lgc", "mad", "poisson", "ssgc", "ica", "diel", "manireg")
 
@@ -247,6 +247,17 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
 
 
+def test_a_near_reference_propagates_features_over_three_steps(citation):
+    data, split = citation
+    few = replace(data, y=pl.mask_labels(data.y, split.train))
+    said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
+    near, far = (reference_sample(few, said, smoothing=smoothing) for smoothing in (reference.NEAR, reference.FAR))
+    assert near.temperature_factor == pytest.approx(0.95 * far.temperature_factor)
+    propagated = pl.PropagatedFeatures(K=3, alpha=0.2, calibrate=False).fit(few).label_distributions_
+    from_near, from_far = (np.abs(one.reference.probabilities - propagated).mean() for one in (near, far))
+    assert from_near < 0.2 * from_far  # that of a coarse tolerance
+
+
 @pytest.mark.parametrize("per_class", [2, 3, 5])
 def test_left_out_labels_do_not_mislead_where_they_are_few(citation, per_class):
     """Softmax regression that lacks one of two labels of a class says that the class is hardly possible."""
@@ -274,6 +285,33 @@ def test_usual_values_count_less_the_more_labels_there_are():
     alone = calibrate(with_usual_values(sample, 1)._replace(fewest=0))  # no label counts
     assert np.log(alone.temperature) == pytest.approx(-3.9)
     assert calibrate(with_usual_values(sample._replace(n_labels=9), 1)) == Calibration()
+
+
+def test_the_size_of_scores_tells_a_usual_temperature_unless_features_say_nothing(citation):
+    data, split = citation  # 15 labels per class
+    few = replace(data, y=pl.mask_labels(data.y, split.train))
+    scores = np.tile([3.0, 0.0, 0.0, -3.0], (data.n_nodes, 1))  # of variance 6 about their mean 0
+    said = softmax(scores, axis=1)
+    right = Sample.of_labels(log_softmax(scores[:60], axis=1), [0] * 50 + [1] * 10, "leave-one-out")
+    expected = np.log(np.sqrt(6)) + 0.57 - 0.35 * np.log(15)
+    found = with_usual_size(right, few, said)
+    assert found.usual_temperature == pytest.approx((expected, 0.2))
+    certain = with_usual_size(right._replace(temperature_factor=0.5), few, said)  # the same after the factor
+    assert certain.usual_temperature[0] + np.log(0.5) == pytest.approx(expected)
+    chance = Sample.of_labels(right.scores, np.arange(60) % 4, "leave-one-out")
+    assert with_usual_size(chance, few, said) is chance
+    assert with_usual_size(right, data, said) is right  # no node is unlabelled
+
+
+@pytest.mark.parametrize("unit", [0.02, 1.0])
+def test_features_in_a_small_unit_have_a_low_temperature(citation, unit):
+    """The penalty is the same, and scores are small: their size, and not the unit, tells what is usual."""
+    data, split = citation
+    rest = np.setdiff1d(np.arange(data.n_nodes), split.train)
+    model = pl.Feat().fit(unit * data.X, pl.mask_labels(data.y, split.train))
+    right = (model.predict() == data.y)[rest].mean()
+    assert model.predict_proba()[rest].max(axis=1).mean() == pytest.approx(right, abs=0.08)
+    assert (model.calibration_.temperature < 0.05) == (unit == 0.02)
 
 
 def test_references_with_one_label_per_class_have_usual_values(citation):

@@ -1,12 +1,14 @@
 """Prediction sets: thresholds, coverage, and what a model without calibration says."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 
 import planetoid as pl
+from planetoid.baselines.reference import with_labels_beside
 from planetoid.calibration import Calibration, Reference, Sample
 from planetoid.errors import DataError, ParameterError
 from planetoid.prediction_sets import LEVELS, members, node_sets, thresholds
@@ -156,6 +158,14 @@ def test_propagated_labels_have_a_say_in_the_sets_of_propagated_features():
     assert np.ptp(found, axis=1).mean() > 0.01  # not by probabilities alone
     alone = pl.PropagatedFeatures().fit(data.X, y, graph=pl.Graph.from_edges([], [], nodes=range(data.n_nodes)))
     assert not hasattr(alone, "set_scores_")  # no edges, no propagated labels
+
+
+@pytest.mark.parametrize(("n_labels", "expected"), [(10, 1.145), (40, 1.145), (60, 1.045 + 4 / 60), (400, 1.055)])
+def test_few_labels_make_the_sets_of_propagated_features_less_certain(n_labels, expected):
+    data = pl.datasets.make_citation(n_nodes=1000, n_classes=4, n_features=80, seed=3)
+    sample = Sample.of_labels(np.log(np.full((n_labels, 4), 0.25)), np.arange(n_labels) % 4, "leave-one-out")
+    beside = with_labels_beside(sample, replace(data, y=pl.mask_labels(data.y, np.arange(n_labels))))
+    assert beside.reference.agreement == pytest.approx(expected)
 
 
 def test_a_method_that_says_little_leaves_the_sets_to_the_reference():

@@ -34,6 +34,7 @@ __all__ = [
     "graph_uniform",
     "how_few",
     "log_probabilities",
+    "not_zero",
     "predicted_prior",
     "with_usual_values",
 ]
@@ -143,7 +144,7 @@ class Reference(NamedTuple):
         """Return calibrated probabilities of these nodes; zero where nothing is known."""
         assert self.probabilities is not None
         raw = self.probabilities[rows]
-        known = raw.any(axis=1)
+        known = not_zero(raw)
         if known.all():
             return self.calibration.apply(raw)
         found = raw.copy()
@@ -363,9 +364,13 @@ def with_usual_values(sample: Sample, per_class: float, ones: Usual = PROPAGATED
 
 def predicted_prior(probabilities: Probabilities) -> Matrix:
     """Return the share of each class among the predictions; rows of zeros do not count."""
-    known = probabilities.any(axis=1)
-    counts = np.bincount(probabilities.argmax(axis=1)[known], minlength=probabilities.shape[1])
+    counts = np.bincount(probabilities.argmax(axis=1)[not_zero(probabilities)], minlength=probabilities.shape[1])
     return np.asarray(counts / max(1, counts.sum()))
+
+
+def not_zero(probabilities: Probabilities) -> npt.NDArray[np.bool_]:
+    """Return which rows have a positive entry; a product is much faster than to look at short rows one by one."""
+    return np.asarray(probabilities @ np.ones(probabilities.shape[1], probabilities.dtype) > 0)
 
 
 def _scaled(logs: Matrix, temperature: float, uniform: float) -> Matrix:

@@ -54,3 +54,13 @@ def test_the_input_is_left_alone():
     scale_rows(rows, "l2")
     np.testing.assert_array_equal(rows, ROWS)
     assert scale_rows(rows, None) is rows
+
+
+@pytest.mark.filterwarnings("error")  # numpy's, about an overflow
+@pytest.mark.parametrize("size", [1e-30, 1e-10, 1.0, 1e18, 1e30])
+@pytest.mark.parametrize("zero", [0, 1])
+def test_squares_neither_overflow_nor_vanish(size, zero):
+    """With or without a zero among the entries."""
+    entries, columns = np.array([3 * size, 4 * size, 0.0], np.float32)[: 2 + zero], np.arange(2 + zero)
+    rows = sparse.csr_array((entries, (np.zeros_like(columns), columns)), (1, 3))
+    np.testing.assert_allclose(scale_rows(rows, "l2").toarray(), [[0.6, 0.8, 0.0]], rtol=1e-6)

@@ -28,7 +28,7 @@ def by_scipy(
 
 
 @pytest.mark.parametrize("n_threads", [None, 1, 2, 5])
-@pytest.mark.parametrize("columns", [1, 7, 64])
+@pytest.mark.parametrize("columns", [1, 7, 28, 64])
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
 def test_add_powers_has_the_bits_of_scipy(
     matrix: sparse.csr_array, steps: int, columns: int, n_threads: int | None
@@ -65,6 +65,24 @@ def test_filter_against_its_dense_matrix(matrix: sparse.csr_array, variant: str)
     values = np.random.default_rng(1).random((200, 5), dtype=np.float32)
     found = Filter(sparse.csr_array(dense, dtype=np.float32), variant, 3, 0.1, n_threads=2)(values)
     np.testing.assert_allclose(found, S @ values, rtol=1e-5)
+
+
+@pytest.mark.parametrize("variant", ["ssgc", "sgc"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_of_few_steps_are_sparse_products(variant: str, kind: type) -> None:
+    """On a ring a node reaches two others in a step: nothing dense is needed, and the rows are the same."""
+    n = 400
+    ring = np.roll(np.eye(n, dtype=np.float32), 1, axis=1)
+    adjacency = sparse.csr_array(0.5 * (ring + ring.T))
+    X, nodes = np.random.default_rng(0).random((n, 6)).astype(np.float32), np.array([3, 7, 200])
+    filter_ = Filter(adjacency, variant, 2, 0.3)
+    near = filter_._near(nodes)
+    assert near is not None
+    assert near.nnz <= 3 * 5
+    np.testing.assert_allclose(filter_.rows(kind(X), nodes), filter_(X)[nodes], rtol=1e-5)
+    hub = adjacency.tolil()
+    hub[3], hub[:, [3]] = 1.0, 1.0
+    assert Filter(sparse.csr_array(hub, dtype=np.float32), variant, 2, 0.3)._near(nodes) is None
 
 
 def test_fewer_columns_at_once_where_they_are_long() -> None:

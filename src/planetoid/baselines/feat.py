@@ -27,6 +27,7 @@ from planetoid.training.softmax_regression import (
     labels_to_leave_out,
     left_out_sample,
     products,
+    with_usual_size,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ class Feat(InductiveClassifier):
         assert data.X is not None
         rows = labels_to_leave_out(data)
         X = scale_rows(data.X[rows], self.row_normalize)
-        return left_out_sample(products(X), self._softmax.scores(X), rows, self.C, data, probabilities)
+        sample = left_out_sample(products(X), self._softmax.scores(X), rows, self.C, data, probabilities)
+        return with_usual_size(sample, data, probabilities)
 
     def _fit_sets(self, data: Dataset, Y: sparse.csr_array) -> Probabilities:
         rows = data.labelled

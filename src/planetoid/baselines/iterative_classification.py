@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import softmax
 
-from planetoid.baselines.reference import reference_sample
+from planetoid.baselines.reference import NEAR, reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.scaling import Rows, scale_rows
@@ -189,7 +189,7 @@ class IterativeClassification(GraphClassifier):
         return Answer(base + float(values.sum() + from_features.sum()), LOG_ODDS, parts)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities)
+        return reference_sample(data, probabilities, smoothing=NEAR)
 
     def _sweep(
         self,

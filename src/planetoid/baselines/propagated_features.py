@@ -155,7 +155,7 @@ class PropagatedFeatures(GraphClassifier):
         self._fit_softmax(rows, data.y[data.labelled], gram)
         of_some = products(rows[some]) if gram is None else gram[np.ix_(some, some)]
         self._left_out = of_some, with_first_class(rows[some] @ self.coef_.T + self.intercept_)
-        scores = filter_(np.asarray(X @ self.coef_.T, dtype=np.float32)) + self.intercept_
+        scores = filter_(np.asarray(X @ self.coef_.T.astype(np.float32))) + self.intercept_
         return np.asarray(softmax(with_first_class(scores), axis=1))
 
     def _propagated(self, data: Dataset) -> tuple[Rows, Filter, npt.NDArray[np.float64]]:

@@ -10,12 +10,13 @@ for every unlabelled node how likely each class is, and so how often the predict
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import softmax
 
+from planetoid.baselines.shared_features import FEATURES_C, has_shared_features, with_shared_features
 from planetoid.calibration import (
     FEATURES_ALONE,
     MIN_LABELS,
@@ -25,33 +26,26 @@ from planetoid.calibration import (
     calibrate,
     graph_uniform,
     log_probabilities,
+    not_zero,
     predicted_prior,
     with_usual_values,
 )
 from planetoid.data.dataset import Dataset
-from planetoid.data.scaling import Rows, scale_rows
+from planetoid.data.scaling import Rows
 from planetoid.data.types import Probabilities
 from planetoid.engine.filters import GraphMatrix, add_powers, one_thread_if_loaded
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency, with_loops
 from planetoid.labels import mask_labels
-from planetoid.training.softmax_regression import (
-    fit_softmax,
-    labels_to_leave_out,
-    left_out_sample,
-    products,
-    with_first_class,
-)
+from planetoid.training.softmax_regression import labels_to_leave_out
 
-__all__ = ["label_groups", "label_step", "propagated_labels", "reference_sample", "with_labels_beside"]
+__all__ = [
+    "FAR", "NEAR", "Smoothing", "label_groups", "label_step", "propagated_labels", "reference_sample",
+    "with_labels_beside",
+]  # fmt: skip
 
-FEATURE_STEPS = 8  # of the propagation of features
-TOLERANCE = 1e-4  # of softmax regression on them
-FEATURES_C = 10.0  # inverse of the penalty of softmax regression on features alone
-SMALLEST_SIZE = 1e-9  # of the inputs of labelled rows, if all are the same
-MOST_ENTRIES = 50_000_000  # of dense matrices (label, row) and (label, feature), to propagate over shared features
 MANY_NODES = 30_000  # from which on it is worth to find those with the same neighbours
 LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
-FEW_COLUMNS = 16  # up to which scipy's product is as fast as the compiled one, on one thread
+FEW_COLUMNS = 32  # up to which scipy's product is as fast as the compiled one, on one thread
 GROUPS = 4  # of the labels of each class, of which one is hidden at a time
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
 # That two methods agree makes either more likely to be right, which the simple one does not know. Two that see the
@@ -59,11 +53,27 @@ MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all g
 AGREEMENT, AGREEMENT_WITH_LABELS = 0.9, 0.8  # factors of the temperature, by the reference
 BY_DIFFERENCE, SMALLEST_FACTOR = 1.6, 0.5  # on the graph alone: its fall, times the share of nodes that differ
 FEATURES_AND_LABELS_AGREE, LABELS_AGREE = 1.04, 0.92  # temperatures of scores of sets; by labels alone, at least
-FEATURES_AGREE, LABELS_BESIDE = 1.05, 1.08  # the same with propagated labels beside: by features, of one method alone
+FEATURES_AGREE = 1.05  # the same by features, with propagated labels beside
+# The same of one method alone, with propagated labels beside: more by so much divided by the number of labels, which
+# calibrate both, but by no more than that of the fewest.
+LABELS_BESIDE, BY_FEW_LABELS, FEWEST_LABELS = 1.045, 4.0, 40
 SHARE_BY_LABELS = 0.8  # of propagated labels in the scores of prediction sets, if they decide
 LABELS_WEIGHT, LABELS_WEIGHT_ALONE = 0.375, 0.3  # of propagated labels beside either, if they were always right
 MUCH_BETTER = 0.5  # times the log-loss of propagated labels: an embedding of the graph is the reference instead
 USUAL_TEMPERATURE = (np.log(0.9), 0.25)  # prior of the logarithm of that of propagated labels
+
+
+class Smoothing(NamedTuple):
+    """How features are propagated, and what softmax regression on the result is worth as a reference."""
+
+    steps: int
+    own: float  # share of a node's own features that no step mixes with others
+    tolerance: float  # of softmax regression
+    factor: float  # of the temperature, beside AGREEMENT: a weaker reference is less certain than a method may be
+
+
+FAR = Smoothing(steps=8, own=0.1, tolerance=1e-4, factor=1.0)
+NEAR = Smoothing(steps=3, own=0.2, tolerance=1e-3, factor=0.95)  # faster; as good for some methods
 
 
 def reference_sample(
@@ -73,6 +83,7 @@ def reference_sample(
     as_accurate: bool = False,
     pooled: bool = True,
     embedding: Rows | None = None,
+    smoothing: Smoothing = FAR,
 ) -> Sample:
     """Return what a method says about unlabelled nodes, beside what a simple calibrated method says about them.
 
@@ -91,15 +102,17 @@ def reference_sample(
     embedding : array or sparse matrix of shape (n_nodes, dimension), optional
         Of a graph without features: it stands in for them where it predicts hidden labels much better than propagated
         labels do.
+    smoothing : FAR or NEAR
+        How features are propagated: so that a method whose fit takes as long as few propagations takes the fast one.
     """
-    reference, by_labels = _reference(data, embedding)
+    reference, by_labels = _reference(data, embedding, smoothing)
     assert reference.probabilities is not None
-    known = probabilities.any(axis=1) & reference.probabilities.any(axis=1)
+    known = not_zero(probabilities) & not_zero(reference.probabilities)
     unlabelled = known & (data.y < 0)
     rows = np.flatnonzero(unlabelled if unlabelled.any() else known)  # with all labels known, these nodes have to do
     sample = Sample.of_reference(probabilities, reference, rows=rows, as_accurate=as_accurate and by_labels)
     if not by_labels:
-        return sample._replace(temperature_factor=AGREEMENT)
+        return sample._replace(temperature_factor=smoothing.factor * AGREEMENT)
     factor, agreement = AGREEMENT_WITH_LABELS, FEATURES_AND_LABELS_AGREE
     if data.X is None:
         factor = max(SMALLEST_FACTOR, 1 - BY_DIFFERENCE * sample.differ)
@@ -111,7 +124,7 @@ def reference_sample(
     )
 
 
-def _reference(data: Dataset, embedding: Rows | None = None) -> tuple[Reference, bool]:
+def _reference(data: Dataset, embedding: Rows | None, smoothing: Smoothing) -> tuple[Reference, bool]:
     """Return the simple method, and whether it propagates labels."""
     if data.X is None:
         by_labels = _by_labels(data)
@@ -121,8 +134,8 @@ def _reference(data: Dataset, embedding: Rows | None = None) -> tuple[Reference,
                 return by_embedding._replace(agreement=FEATURES_AGREE), False
         return by_labels, True
     if data.graph.n_edges == 0:
-        return (_by_shared_features if _has_shared_features(data) else _by_features)(data), False
-    by_features, by_labels = _by_features(data), _by_labels(data)
+        return (_by_shared_features if has_shared_features(data) else _by_features)(data), False
+    by_features, by_labels = _by_features(data, smoothing), _by_labels(data)
     if _log_loss(by_labels) < _log_loss(by_features):
         return by_labels, True
     return by_features._replace(opinion=_opinion(by_labels, LABELS_WEIGHT), agreement=FEATURES_AGREE), False
@@ -134,14 +147,15 @@ def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
         return sample
     hidden = calibrate(sample).apply(np.exp(sample.scores))
     opinion = _opinion(_by_labels(data), LABELS_WEIGHT_ALONE)
-    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, LABELS_BESIDE, opinion)
+    agreement = LABELS_BESIDE + BY_FEW_LABELS / max(sample.n_labels, FEWEST_LABELS)
+    beside = Reference(None, hidden, sample.targets, sample.n_labels, None, agreement, opinion)
     return sample._replace(reference=beside)
 
 
 def _opinion(by_labels: Reference, weight: float) -> npt.NDArray[np.float32]:
     """Return what propagated labels add to the logarithms of scores: the more, the better they predict."""
     assert by_labels.probabilities is not None
-    known = by_labels.probabilities.any(axis=1)
+    known = not_zero(by_labels.probabilities)
     loss = _log_loss(by_labels) / np.log(max(2, by_labels.probabilities.shape[1]))
     opinion = weight * max(0.0, 1 - loss) * log_probabilities(by_labels.calibrated())
     opinion[~known] = 0.0
@@ -154,21 +168,30 @@ def _log_loss(reference: Reference) -> float:
     return -float((reference.targets * log_probabilities(reference.hidden)).sum()) / total if total else np.inf
 
 
-def _by_features(data: Dataset) -> Reference:
+def _by_features(data: Dataset, smoothing: Smoothing = FAR) -> Reference:
     """Classify by softmax regression on the features, propagated if there are edges."""
     from planetoid.baselines.feat import Feat
     from planetoid.baselines.propagated_features import PropagatedFeatures
 
     few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
     if data.graph.n_edges:
-        propagated = PropagatedFeatures(K=FEATURE_STEPS)
-        propagated.classes_, propagated._tolerance = data.classes, TOLERANCE
+        propagated = PropagatedFeatures(K=smoothing.steps, alpha=smoothing.own)
+        propagated.classes_, propagated._tolerance = data.classes, smoothing.tolerance
         probabilities = propagated._fit(few)
         sample = propagated._left_out_sample(few, probabilities)
     else:
         feat = Feat(C=FEATURES_C, row_normalize="l2")
         probabilities = feat._fit(few)
         sample = with_usual_values(feat._calibration_sample(few, probabilities), data.labels_per_class, FEATURES_ALONE)
+    return _left_out(probabilities, sample, data)
+
+
+def _by_shared_features(data: Dataset) -> Reference:
+    return _left_out(*with_shared_features(data), data)
+
+
+def _left_out(probabilities: Probabilities, sample: Sample, data: Dataset) -> Reference:
+    """Return a reference that is calibrated by leave-one-out."""
     calibration = calibrate(sample._replace(fewest=0))
     hidden = calibration.apply(np.exp(sample.scores))
     return Reference(probabilities, hidden, sample.targets, _n_labels(calibration, data), calibration=calibration)
@@ -177,44 +200,6 @@ def _by_features(data: Dataset) -> Reference:
 def _n_labels(calibration: Calibration, data: Dataset) -> int:
     """Return how many labels a reference stands for: those it was calibrated by, or, if they are few, all of them."""
     return calibration.n_labels if calibration.n_labels >= MIN_LABELS else len(data.labelled)
-
-
-def _has_shared_features(data: Dataset) -> bool:
-    """Return whether features are like words: few of all, and not negative."""
-    X = data.X
-    if X is None or isinstance(X, np.ndarray) or not X.nnz or X.data.min() < 0:
-        return False
-    return bool(len(labels_to_leave_out(data)) * max(X.shape) <= MOST_ENTRIES)
-
-
-def _by_shared_features(data: Dataset) -> Reference:
-    """Classify by softmax regression on the mean features of rows that share features with each row.
-
-    The mean is that over steps of a random walk, from a row to one of its features and on to a row that has it. The
-    other rows tell which features belong together, which labelled rows alone cannot.
-    """
-    X = sparse.csr_array(scale_rows(data.X, "l2", np.float64))
-    transposed = sparse.csr_array(X.T)
-    of_row, of_feature = strengths(X), strengths(transposed)
-    step = sparse.diags_array(1 / np.where(of_row > 0, of_row, 1.0)) @ X
-    step = sparse.csr_array(step @ sparse.diags_array(1 / np.where(of_feature > 0, of_feature, 1.0)))
-    rows = labels_to_leave_out(data)
-    rows = rows[data.has_features[rows]]
-    inputs = ((step[rows] @ transposed) @ X).toarray()
-    centre = inputs.mean(axis=0)
-    inputs -= centre
-    size = max(float(np.sqrt((inputs**2).sum(axis=1).mean())), SMALLEST_SIZE)
-    inputs /= size
-    regression = fit_softmax(inputs, data.y[rows], data.n_classes, FEATURES_C)
-    weights = regression.coef.T / size
-    scores = step @ (transposed @ (X @ weights)) - centre @ weights + regression.intercept
-    probabilities = softmax(with_first_class(scores), axis=1)
-    probabilities[~data.has_features] = 0.0
-    sample = left_out_sample(products(inputs), regression.scores(inputs), rows, FEATURES_C, data, probabilities)
-    sample = with_usual_values(sample, data.labels_per_class, FEATURES_ALONE)
-    calibration = calibrate(sample._replace(fewest=0))
-    hidden = calibration.apply(np.exp(sample.scores))
-    return Reference(probabilities, hidden, sample.targets, _n_labels(calibration, data), calibration=calibration)
 
 
 def _by_labels(data: Dataset) -> Reference:
@@ -288,5 +273,6 @@ def label_groups(data: Dataset) -> npt.NDArray[np.int64]:
 
 def _shares(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return rows that sum to one, and which of them are not zero."""
-    total = scores.sum(axis=1, keepdims=True)
-    return np.divide(scores, total, out=np.zeros_like(scores), where=total > 0), total[:, 0] > 0
+    total = scores @ np.ones(scores.shape[1])
+    reached = total > 0
+    return scores / np.where(reached, total, 1.0)[:, None], reached

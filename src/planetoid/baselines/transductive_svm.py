@@ -19,6 +19,7 @@ from planetoid.estimator.inductive import InductiveClassifier
 from planetoid.explanation.contributions import Answer, Question, linear_answer
 from planetoid.parameters import RANDOM_STATE, ROW_NORMALIZE, Constraints, Integer, Real
 from planetoid.search_space import Float, SearchSpace
+from planetoid.training.softmax_regression import with_usual_size
 
 if TYPE_CHECKING:
     from planetoid.export.operators import Operators, Value
@@ -160,7 +161,7 @@ class TransductiveSVM(InductiveClassifier):
         return self._predict_scaled(X)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities)
+        return with_usual_size(reference_sample(data, probabilities), data, probabilities)
 
     def _explain(self, question: Question) -> Answer:
         return linear_answer(question, self._scaled(question.known_row()), self.coef_, self.intercept_, -0.5, 0.5)

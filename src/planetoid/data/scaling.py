@@ -45,11 +45,12 @@ def _normalized(X: Rows, norm: str) -> Rows:
 
 def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
     """Return sparse rows scaled; the entries of a row are added up one after the other in double precision."""
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    sums = np.bincount(row, np.abs(X.data) if norm == "l1" else _squares(X.data), minlength=X.shape[0])
+    sizes = type(X)((np.abs(X.data) if norm == "l1" else _squares(X.data), X.indices, X.indptr), shape=X.shape)
+    sums = sizes @ np.ones(X.shape[1])
     norms = sums if norm == "l1" else np.sqrt(sums)
     norms[norms == 0] = 1.0
-    entries = (X.data / norms[row]).astype(X.dtype, copy=False)
+    entries = np.empty_like(X.data)
+    np.divide(X.data, np.repeat(norms, np.diff(X.indptr)), out=entries, casting="same_kind")
     scaled = type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)
     scaled.has_canonical_format = X.has_canonical_format  # known already, and slow to find out for few rows
     return scaled
@@ -57,7 +58,11 @@ def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
 
 def _squares(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Return squares, in double precision if others would overflow or vanish."""
-    sizes = np.abs(values[values != 0])
+    with np.errstate(over="ignore"):
+        squares = values * values
+    if not len(squares) or (squares.max() < LARGE**2 and squares.min() > 1 / LARGE**2):
+        return squares
+    sizes = np.abs(values[values != 0])  # with zeros among them, which squares that vanish look like
     if len(sizes) and (sizes.max() > LARGE or sizes.min() < 1 / LARGE):
         values = values.astype(np.float64)
     return values * values

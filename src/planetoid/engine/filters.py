@@ -25,6 +25,8 @@ __all__ = ["Filter", "GraphMatrix", "add_powers", "column_blocks", "one_thread_i
 
 BLOCK, SMALLEST_BLOCK = 64, 4  # columns that are propagated at once
 MOST_ENTRIES = 64_000_000  # of them together
+FEW_STEPS, SPARSE = 3, 1 / 16  # after which few nodes are reached, if these are at most such a share of all
+LANES, FEW_COLUMNS = 32, 16  # columns that compiled code adds up at once; from how many on it pays to fill these up
 
 
 def add_powers(
@@ -57,16 +59,22 @@ def add_powers(
     from planetoid.engine.barrier import run_in_step
     from planetoid.engine.powers import add_powers_in_step
 
-    powers = aligned_zeros(min(steps, 2), *values.shape)
+    n, columns = values.shape
+    width = columns if columns <= FEW_COLUMNS else -(-columns // LANES) * LANES
+    powers, found = aligned_zeros(min(steps, 2), n, width), total
+    if width > columns:
+        values, found = (np.pad(table, ((0, 0), (0, width - columns))) for table in (values, total))
     work = matrix.indptr + np.arange(len(matrix.indptr))  # an entry, or a row to write
     shares = np.arange(n_threads + 1) * (int(work[-1]) / n_threads)
     bounds = np.searchsorted(work, shares).astype(np.int64)
     bounds[-1] = matrix.shape[0]
     run_in_step(
         add_powers_in_step, n_threads, bounds, matrix.indptr, matrix.indices, matrix.data, np.float32(scale), values,
-        steps, powers, total,
+        steps, powers, found,
     )  # fmt: skip
-    return np.asarray(powers[(steps - 1) % 2])
+    if width > columns:
+        total[:] = found[:, :columns]
+    return np.asarray(powers[(steps - 1) % 2, :, :columns])
 
 
 def one_thread_if_loaded() -> int | None:
@@ -181,7 +189,7 @@ class Filter:
 
     @cached_property
     def _matrix(self) -> GraphMatrix:
-        return GraphMatrix(self.adjacency, self._product)
+        return GraphMatrix(self.adjacency, self._product, find=self.K > FEW_STEPS)
 
     def _product(self, matrix: sparse.csr_array, values: Table) -> Table:
         total = np.zeros(values.shape, np.float32)
@@ -194,6 +202,10 @@ class Filter:
     def rows(self, X: Table | sparse.csr_array, nodes: npt.NDArray[np.int64]) -> Table:
         """Return the rows ``(S @ X)[nodes]``, by propagation of nodes or of features, whichever are fewer."""
         n, n_features = X.shape
+        near = self._near(nodes) if self.K <= FEW_STEPS else None
+        if near is not None:
+            product = near @ X
+            return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float32)
         if len(nodes) <= n_features:
             return self._matrix.rows_times(nodes, X)
         found = np.empty((len(nodes), n_features), dtype=np.float32)
@@ -203,6 +215,20 @@ class Filter:
             dense = part if isinstance(part, np.ndarray) else part.toarray()
             found[:, block] = self(np.asarray(dense, dtype=np.float32))[nodes]
         return found
+
+    def _near(self, nodes: npt.NDArray[np.int64]) -> sparse.csr_array | None:
+        """Return the rows ``S[nodes]`` as a sparse matrix, or None if they are not sparse."""
+        n, degrees = self.adjacency.shape[0], np.diff(self.adjacency.indptr)
+        units = sparse.csr_array((np.ones(len(nodes), np.float32), (np.arange(len(nodes)), nodes)), (len(nodes), n))
+        power, total = units, sparse.csr_array(units.shape, dtype=np.float32)
+        for _ in range(self.K):
+            if degrees[power.indices].sum() > SPARSE * len(nodes) * n:
+                return None
+            power = sparse.csr_array(power @ self.adjacency)
+            total = total + power
+        if self.variant == "sgc":
+            return power
+        return sparse.csr_array(np.float32((1 - self.alpha) / self.K) * total + np.float32(self.alpha) * units)
 
 
 def column_blocks(n_columns: int, n_rows: int) -> Iterator[slice]:
