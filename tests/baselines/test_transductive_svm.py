@@ -43,6 +43,17 @@ def test_without_unlabelled_weight_it_is_the_svm(n_classes):
     np.testing.assert_array_equal(model.predict(), svm.predict(X))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_raw_probabilities_are_logistic_functions_of_the_distances(n_classes):
+    rng = np.random.default_rng(1)
+    X = 3 * rng.standard_normal((40, 6)).astype(np.float32)
+    y = np.where(np.arange(40) < 15, np.arange(40) % n_classes, -1)
+    model = pl.TransductiveSVM(row_normalize=None, calibrate=False).fit(X, y)
+    distances = X @ model.coef_.T + model.intercept_
+    against_rest = 1 / (1 + np.exp(-np.hstack([-distances, distances] if n_classes == 2 else [distances])))
+    np.testing.assert_allclose(model.predict_proba(), against_rest / against_rest.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_switch_of_a_pair_lowers_the_objective(seed, loss):

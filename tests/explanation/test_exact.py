@@ -10,7 +10,7 @@ from tests.explanation.conftest import fit, fitted
 import planetoid as pl
 from planetoid.data.scaling import scale_rows
 from planetoid.engine.filters import Filter
-from planetoid.explanation.contributions import Answer, Contributions, Question, by_occlusion
+from planetoid.explanation.contributions import MARGIN, Answer, Contributions, Question, by_occlusion
 from planetoid.graph.adjacency import normalized_adjacency, symmetric_adjacency
 from planetoid.models.context_predictions import PREDICTION_RESTART
 from planetoid.models.context_reasons import PooledPredictions
@@ -163,13 +163,26 @@ def test_two_classes_share_one_row_of_weights():
 
 
 @pytest.mark.parametrize("method", ["planetoid", "planetoid-t", "planetoid-i", "planetoid-g", "feat", "ssgc", "gcn",
-                                    "semiemb", "ica", "graphemb", "tsvm", "manireg"])  # fmt: skip
+                                    "semiemb", "ica", "graphemb", "manireg"])  # fmt: skip
 def test_the_score_is_the_log_odds_of_the_raw_probabilities(method, data):
     """All of them end in a softmax, whose log-odds are what the reasons explain."""
     model = fit(method, data, calibrate=False)
     for node in ("n30", "n75"):
         found = model.explain(node)
         assert found.score == pytest.approx(np.log(found.probability / found.runner_up_probability), abs=1e-3)
+
+
+def test_the_score_of_an_svm_is_by_how_much_farther_a_row_is_from_one_hyperplane(data):
+    """Its probabilities are logistic functions of the distances, in which the features of a row are not linear."""
+    model = fit("tsvm", data, calibrate=False)
+    distances = data_rows(data, model.row_normalize) @ model.coef_.T + model.intercept_
+    for node in (30, 75):
+        found = model.explain(f"n{node}")
+        one, other = (list(model.classes_).index(label) for label in (found.label, found.runner_up))
+        assert found.quantity == MARGIN
+        assert found.score == pytest.approx(distances[node, one] - distances[node, other], abs=1e-5)
+        logistic = 1 / (1 + np.exp(-distances[node]))
+        assert found.probability == pytest.approx(logistic[one] / logistic.sum(), abs=1e-5)
 
 
 def test_graph_convolution_by_finite_differences(data):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
+from scipy.special import log_expit, softmax
 
 from planetoid.baselines.dual_svm import DualSVM
 from planetoid.baselines.reference import reference_sample
@@ -83,8 +83,11 @@ class TransductiveSVM(InductiveClassifier):
 
     Notes
     -----
-    Probabilities are the softmax of the distances to the hyperplanes: suitable
-    for ranking, not calibrated. Rows of zeros are left out of the fit.
+    Before calibration, the probability of a class is the logistic function of
+    the distance to its hyperplane, and those of a row are scaled to sum to one,
+    as usual for classes against the rest: rows are pushed out of the margin, so
+    that how far they are on the positive side says little. Rows of zeros are
+    left out of the fit.
 
     References
     ----------
@@ -172,12 +175,14 @@ class TransductiveSVM(InductiveClassifier):
     def _predict_scaled(self, X: Rows) -> Probabilities:
         scores = np.asarray(X @ self.coef_.T + self.intercept_)
         if scores.shape[1] == 1:
-            scores = np.hstack([-scores, scores]) / 2
-        return np.asarray(softmax(scores, axis=1))
+            scores = np.hstack([-scores, scores])
+        return np.asarray(softmax(log_expit(scores), axis=1))
 
     def _write_scores(self, operators: Operators) -> Value:
         scores = operators.linear(operators.rows(self.row_normalize), self.coef_.T, self.intercept_)
-        return scores if len(self.classes_) > 2 else operators.both_signs(operators.scaled(scores, 0.5))
+        if len(self.classes_) == 2:
+            scores = operators.both_signs(scores)
+        return operators.log_sigmoid(scores)
 
     def _one_against_rest(self, X: Rows, codes: npt.NDArray[np.int32], positive: int) -> Vector:
         """Return the hyperplane of one class, the intercept last."""

@@ -176,6 +176,12 @@ class Operators:
         """Return ``exp(value)``."""
         return Value(self.add("Exp", value.name), value.dtype)
 
+    def log_sigmoid(self, value: Value) -> Value:
+        """Return the logarithm of the logistic function, ``min(value, 0) - log(1 + exp(-|value|))``."""
+        rest = self.add("Exp", self.add("Neg", self.add("Abs", value.name)))
+        rest = self.add("Log", self.add("Add", rest, self._number(1, value)))
+        return value._replace(name=self.add("Sub", self.add("Min", value.name, self._number(0, value)), rest))
+
     def both_signs(self, value: Value) -> Value:
         """Return two columns, ``-value`` and ``value``, of one column."""
         return Value(self.add("Concat", self.add("Neg", value.name), value.name, axis=1), value.dtype)
