@@ -203,7 +203,10 @@ class Planetoid(PlanetoidSteps):
         probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         self._network = network.weighted(teacher.network_weight)
         probabilities = self._with_contexts(data, x, contexts, teacher, probabilities)
-        probabilities = self._with_second_view(data, X, x, adjacency, teacher, probabilities)
+        self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
+        self.second_share_ = 0.0 if self._second_view is None else self._second_view.share
+        if self._second_view is not None:
+            probabilities = self._second_view.pooled_with(probabilities)
         probabilities = self._with_others(data, X, contexts, probabilities)
         self._student = None
         if self.student and X is not None:

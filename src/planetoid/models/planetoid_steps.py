@@ -86,24 +86,6 @@ class PlanetoidSteps(FittedPlanetoid):
         )
         return probabilities
 
-    def _with_second_view(
-        self,
-        data: Dataset,
-        X: Rows | None,
-        x: sparse.csr_array,
-        adjacency: sparse.csr_array,
-        teacher: Teacher,
-        probabilities: Probabilities,
-    ) -> Probabilities:
-        """Pool the predictions with what another view says, if it is worth it."""
-        self._second_view, self.second_share_ = None, 0.0
-        if data.n_nodes <= MOST_NODES:
-            self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
-        if self._second_view is None:
-            return probabilities
-        self.second_share_ = self._second_view.share
-        return self._second_view.pooled_with(probabilities)
-
     def _with_others(
         self, data: Dataset, X: Rows | None, contexts: NodeContexts, probabilities: Probabilities
     ) -> Probabilities:
@@ -197,6 +179,8 @@ class PlanetoidSteps(FittedPlanetoid):
         probabilities: Probabilities,
     ) -> SecondView | None:
         """Return what the other view of the graph says, if it is almost as reliable; or a regression on inputs x."""
+        if data.n_nodes > MOST_NODES:
+            return None
         share = second_share(teacher.verdicts, self.view_, len(data.labelled))
         some, n_threads = self._some_labelled(data), resolve_n_jobs(self.n_jobs)
         if share == 0 or X is None:
