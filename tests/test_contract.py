@@ -464,13 +464,17 @@ class TestContract:
         with pytest.raises(ParameterError, match=f"^{message}$"):
             fit(method, toy.X, toy.y, toy.graph, n_jobs=0)
 
-    def test_no_random_state(self, method, toy):
-        """None is a fresh seed: the method works, and what it learned is the same easy thing."""
+    def test_no_random_state(self, method, toy, monkeypatch):
+        """None is a fresh seed, here a known one: the method works, and what it learned is the same easy thing."""
         if "random_state" not in self.cls().get_params(deep=False):
             pytest.skip("draws nothing")
+        fresh = 2**62 + 3
+        monkeypatch.setattr("planetoid.utils.seeds.secrets.randbits", lambda bits: fresh)
         model = fit(method, toy.X, toy.y, toy.graph, random_state=None)
         assert model.random_state is None
         assert (model.predict() == toy.truth).mean() >= 0.9
+        same = fit(method, toy.X, toy.y, toy.graph, random_state=fresh)
+        np.testing.assert_array_equal(model.predict_proba(), same.predict_proba())
         with pytest.raises(ParameterError, match="random_state must be an integer >= 0 or None, got -1"):
             fit(method, toy.X, toy.y, toy.graph, random_state=-1)
 
