@@ -53,3 +53,10 @@ def test_the_seed_decides_the_bits():
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
     np.testing.assert_allclose(one, other, atol=0.1)
+
+
+def test_one_row_takes_one_step():
+    """The intercept counts in the size of the step: without it, it would be twice as long, and never end."""
+    svm = DualSVM(np.array([[1.0]]), "hinge", 1e-9, 3, seed=0)
+    np.testing.assert_allclose(svm.fit(np.array([1.0]), np.array([10.0])), [0.5, 0.5])
+    assert svm.converged
