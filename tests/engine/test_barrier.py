@@ -42,6 +42,20 @@ def test_an_error_in_a_thread_is_raised():
         run_in_step(task, 2)
 
 
+def test_an_error_is_raised_after_the_other_threads_have_ended():
+    ended = []
+
+    def task(thread, n_threads, arrivals):
+        if thread == 0:
+            raise RuntimeError("out of step")
+        time.sleep(0.2)
+        ended.append(thread)
+
+    with pytest.raises(RuntimeError, match="out of step"):
+        run_in_step(task, 3)
+    assert sorted(ended) == [1, 2]
+
+
 def test_calls_at_once_from_several_threads_all_end():
     def call(number):
         seen = np.zeros((3, 50), np.int64)

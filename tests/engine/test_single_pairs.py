@@ -21,14 +21,14 @@ def sampler():
     return ContextSampler(graph, PRINTED, np.arange(40) % 4 - 1, seed=3)
 
 
-def new_tables(dtype=np.float32):
+def new_tables(n_nodes=40):
     generator = np.random.default_rng(1)
-    return generator.normal(0, 1, (40, 6)).astype(dtype), generator.normal(0, 1, (40, 6)).astype(dtype)
+    return [generator.normal(0, 1, (n_nodes, 6)).astype(np.float32) for _ in range(2)]
 
 
 def sgd_by_autograd(sampler, n_batches, size, rates, frozen=0):
     """SGD on the mean loss of each batch, at a learning rate of ``size`` times that of a pair, in double precision."""
-    e, w = (torch.from_numpy(table).double().requires_grad_() for table in new_tables())
+    e, w = (torch.from_numpy(table).double().requires_grad_() for table in new_tables(sampler.graph.n_nodes))
     losses = []
     for number in range(n_batches):
         pairs = sampler.draw(size, number * size)
@@ -52,6 +52,20 @@ def test_a_step_is_sgd_on_the_mean_loss_of_n2_pairs(sampler, frozen):
     np.testing.assert_allclose(e, expected[0], atol=1e-5)
     np.testing.assert_allclose(w, expected[1], atol=1e-5)
     assert loss == pytest.approx(expected[2], rel=1e-5)
+
+
+def test_rows_of_one_pair_and_rows_of_several_take_the_same_step():
+    """Rows of one pair change at once, those of several after the last score: both occur in these batches."""
+    ends = np.random.default_rng(2).integers(0, 3000, (2, 5000))
+    sampler = ContextSampler(pl.Graph.from_edges(*ends, nodes=3000), PRINTED.replace(r2=1.0), seed=1)
+    pairs = sampler.draw(200)
+    for rows in (pairs.i, pairs.c):
+        assert 150 < len(np.unique(rows)) < 200
+    e, w = new_tables(n_nodes=3000)
+    SkipGram(sampler, e, w, learning_rate=0.3, final_rate=0.3, batch_size=200, frozen=500).train(0, 3, 3)
+    expected = sgd_by_autograd(sampler, 3, 200, [0.3] * 3, frozen=500)
+    np.testing.assert_allclose(e, expected[0], atol=1e-5)
+    np.testing.assert_allclose(w, expected[1], atol=1e-5)
 
 
 def test_training_in_pieces_is_training_at_once(sampler):

@@ -53,11 +53,12 @@ class WalkBlock(NamedTuple):
     paths: Nodes  # (walk, position)
     keys: npt.NDArray[np.uint64]  # (walk): of its random numbers
     last: Integers  # (walk): the last position that is needed
+    moving: Integers  # the walks that are not there yet
 
     @classmethod
     def empty(cls, q: int, count: int = 32) -> WalkBlock:
         """Return memory for walks of ``q`` nodes; of 32, enough are on their way to hide each other's waiting."""
-        return cls(np.empty((count, q), np.int32), np.empty(count, np.uint64), np.empty(count, np.int64))
+        return cls(np.empty((count, q), np.int32), np.empty(count, np.uint64), *np.empty((2, count), np.int64))
 
 
 class GraphArrays(NamedTuple):

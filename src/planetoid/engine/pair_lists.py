@@ -36,10 +36,11 @@ def one_pair_per_walk(sampling: Sampling, first: int, walks: WalkBlock, pairs: P
     go side by side, so that one moves on while others wait for memory.
     """
     n_nodes, d, self_pairs = sampling.n_nodes, sampling.d, sampling.self_pairs
-    starts, (paths, keys, last) = sampling.starts, walks
+    starts, (paths, keys, last, moving) = sampling.starts, walks
     position, left = ZERO, ZERO  # of the next start; walks until the order of starts is shifted
     for begin in range(0, len(pairs.i), len(keys)):
         count = min(len(keys), len(pairs.i) - begin)
+        n_moving = 0
         for x in range(count):
             number = begin + x
             index = first + number
@@ -60,10 +61,16 @@ def one_pair_per_walk(sampling: Sampling, first: int, walks: WalkBlock, pairs: P
                 last[x] = NO_WALK
             position, left = position + starts.stride, left - 1
             position -= starts.count if position >= starts.count else 0
-        for j in range(1, paths.shape[1]):
-            for x in range(count):
-                if j <= last[x]:
-                    paths[x, j] = next_node(paths[x], j, keys[x], sampling.graph, sampling.node2vec)
+            moving[n_moving] = x
+            n_moving += last[x] > 0
+        for j in range(1, paths.shape[1]):  # without a branch on where a walk ends, which no hardware would guess
+            left_over = 0
+            for number in range(n_moving):
+                x = moving[number]
+                paths[x, j] = next_node(paths[x], j, keys[x], sampling.graph, sampling.node2vec)
+                moving[left_over] = x
+                left_over += last[x] > j
+            n_moving = left_over
         for x in range(count):
             number = begin + x
             if last[x] != NO_WALK:

@@ -214,7 +214,7 @@ class SkipGram(BaseSkipGram[Table]):
         return float(measured.mean() / draws) if measured.size else 0.0
 
     def _train_on_single_pairs(self, first: int, last: int, total: int) -> float:
-        from planetoid.engine.single_pairs import train_on_single_pairs
+        from planetoid.engine.single_pairs import Memory, train_on_single_pairs
 
         size = self.n_slots
         loss = train_on_single_pairs(
@@ -222,9 +222,7 @@ class SkipGram(BaseSkipGram[Table]):
             Tables(self.e, self.w, int(self.frozen)),
             RateSchedule(first, last, total, float(self.learning_rate), float(self.final_rate)),
             WalkBlock.empty(self.sampler.contexts.q),
-            empty_pairs(size),
-            np.empty(size, np.float32),
-            np.empty((size, self.e.shape[1]), np.float32),
+            Memory.empty(size, self.e.shape[1]),
         )
         return float(loss) / max(1, (last - first) * size)
 
