@@ -247,15 +247,53 @@ def test_with_features_and_edges_the_better_reference_is_used(citation, informat
     assert (found.reference.opinion is not None) == informative  # then propagated labels still have a say
 
 
-def test_a_near_reference_propagates_features_over_three_steps(citation):
+def test_a_near_reference_propagates_features_over_two_steps(citation):
     data, split = citation
     few = replace(data, y=pl.mask_labels(data.y, split.train))
     said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
     near, far = (reference_sample(few, said, smoothing=smoothing) for smoothing in (reference.NEAR, reference.FAR))
     assert near.temperature_factor == pytest.approx(0.95 * far.temperature_factor)
-    propagated = pl.PropagatedFeatures(K=3, alpha=0.2, calibrate=False).fit(few).label_distributions_
+    propagated = pl.PropagatedFeatures(K=2, alpha=0.2, calibrate=False).fit(few).label_distributions_
     from_near, from_far = (np.abs(one.reference.probabilities - propagated).mean() for one in (near, far))
     assert from_near < 0.2 * from_far  # that of a coarse tolerance
+
+
+@pytest.mark.filterwarnings("ignore::planetoid.errors.PlanetoidWarning")
+@pytest.mark.parametrize("method", ["diel", "ica"])
+def test_features_that_are_scaled_already_are_not_scaled_again(method, citation, monkeypatch):
+    seen = []
+    ask = reference._by_features
+    monkeypatch.setattr(reference, "_by_features", lambda *given: seen.append(given) or ask(*given))
+    model = fit(method, citation)
+    data, _, unit_rows = seen[0]
+    np.testing.assert_allclose(np.sqrt((unit_rows.toarray() ** 2).sum(axis=1)), 1.0, rtol=1e-6)
+    again = ask(data, reference.NEAR, None)
+    np.testing.assert_allclose(ask(*seen[0]).probabilities, again.probabilities, atol=1e-6)
+    assert model._unit_rows is None  # as large as the features
+    assert fit(method, citation, row_normalize="l1").calibration_.source == "reference"
+    assert seen[1][2] is None
+
+
+def test_propagated_labels_are_only_asked_where_features_do_not_suffice(citation, monkeypatch):
+    data, split = citation
+    few = replace(data, y=pl.mask_labels(data.y, split.train))
+    noise = replace(few, X=sparse.csr_array(np.random.default_rng(0).random(data.X.shape, dtype=np.float32)))
+    asked, ask = [], reference._by_labels
+    monkeypatch.setattr(reference, "_by_labels", lambda given, steps: asked.append(given) or ask(given, steps))
+    said = np.full((data.n_nodes, data.n_classes), 1 / data.n_classes)
+    alone = reference_sample(few, said, smoothing=reference.NEAR_ALONE)
+    assert not asked
+    opinion = alone.reference.opinion()  # only prediction sets need it
+    assert len(asked) == 1
+    both = reference_sample(few, said, smoothing=reference.NEAR)
+    assert len(asked) == 2
+    np.testing.assert_array_equal(both.reference.opinion(), opinion)
+    assert len(asked) == 2  # what has been said is not asked for again
+    np.testing.assert_array_equal(both.targets, alone.targets)
+    by_labels = reference_sample(noise, said, smoothing=reference.NEAR_ALONE)
+    assert len(asked) == 3
+    expected = reference_sample(replace(few, X=None), said, smoothing=reference.NEAR)
+    np.testing.assert_array_equal(by_labels.targets, expected.targets)
 
 
 @pytest.mark.parametrize("per_class", [2, 3, 5])
@@ -326,7 +364,7 @@ def test_references_with_one_label_per_class_have_usual_values(citation):
         (reference._by_features(few), -3.9, -1.1),
         (reference._by_features(bare), -0.5, -2.0),
         (reference._by_shared_features(one_each), -0.5, -2.0),
-        (reference._by_labels(few), np.log(0.9), graph_uniform(few.n_classes, 1)[0]),
+        (reference._by_labels(few, 10), np.log(0.9), graph_uniform(few.n_classes, 1)[0]),
     ):
         assert np.log(found.calibration.temperature) == pytest.approx(temperature)
         assert found.calibration.uniform == pytest.approx(expit(uniform))
@@ -551,3 +589,4 @@ def test_all_nodes_labelled(method, parameters):
     found = model.predict_proba(new)
     assert found.max(axis=1).mean() == pytest.approx((found.argmax(axis=1) == y).mean(), abs=0.12)
     assert model.predict_set(new).shape == (90, 3)
+    assert model._sample.reference is None  # as large as the probabilities

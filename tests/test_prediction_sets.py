@@ -129,7 +129,7 @@ def test_a_further_opinion_moves_the_scores():
     hidden, labels = said[:10], np.eye(3)[[0] * 10]
     opinion = np.zeros((40, 3), np.float32)
     opinion[20:, 2] = np.log(4)
-    reference = Reference(said, hidden, labels, 10, agreement=1.0, opinion=opinion)
+    reference = Reference(said, hidden, labels, 10, agreement=1.0, opinion=lambda: opinion)
     scores, _ = node_sets(said, reference, np.ones(40, bool))
     np.testing.assert_allclose(scores[:20], said[:20], rtol=1e-6)
     np.testing.assert_allclose(scores[20:], np.tile([0.5, 0.3, 0.8], (20, 1)) / 1.6, rtol=1e-6)

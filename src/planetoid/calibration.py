@@ -14,6 +14,7 @@ a few confident errors would call for a high temperature everywhere. Neither cha
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -137,7 +138,8 @@ class Reference(NamedTuple):
     n_labels: int  # that it was calibrated by
     share: float | None = None  # of its probabilities in the scores of prediction sets; None: by what both say
     agreement: float = 0.98  # temperature of these scores then: if two methods agree, either is more likely to be right
-    opinion: Probabilities | None = None  # (node, class): what another simple method adds to their logarithms
+    # What another simple method adds to their logarithms, (node, class): only sets need it, and it takes a while.
+    opinion: Callable[[], Probabilities] | None = None
     calibration: Calibration = NOT_CALIBRATED  # of the probabilities, which are raw; what is hidden is calibrated
 
     def calibrated(self, rows: npt.NDArray[np.int64] | slice = EVERYWHERE) -> Probabilities:
@@ -216,7 +218,9 @@ class Sample(NamedTuple):
             method decides, which is appropriate if it knows at least as much.
         """
         rows = np.arange(len(probabilities)) if rows is None else rows
-        some = rows[np.unique(np.linspace(0, len(rows) - 1, MOST_NODES).astype(np.int64))[: len(rows)]]
+        some = rows
+        if len(rows) > MOST_NODES:
+            some = rows[np.linspace(0, len(rows) - 1, MOST_NODES).astype(np.int64)]
         scores, targets = log_probabilities(probabilities[some]), reference.calibrated(some).astype(np.float64)
         differ = float((scores.argmax(axis=1) != targets.argmax(axis=1)).mean()) if len(some) else 0.0
         if as_accurate:

@@ -110,7 +110,7 @@ def _geometric_mean(
     logs = np.float32(weight) * np.log(np.maximum(probabilities, SMALLEST, dtype=np.float32))
     logs += np.float32(1 - weight) * np.log(np.maximum(referred, SMALLEST, dtype=np.float32))
     if reference.opinion is not None:
-        logs += reference.opinion
+        logs += reference.opinion()
     logs /= np.where(known, np.float32(reference.agreement), np.float32(1))
     return np.asarray(softmax(logs, axis=1))
 

@@ -56,6 +56,17 @@ def test_the_input_is_left_alone():
     assert scale_rows(rows, None) is rows
 
 
+@pytest.mark.parametrize("canonical", [True, False])
+def test_rows_whose_entries_may_move_are_not_shared(canonical):
+    rows = sparse.csr_array((np.ones(2, np.float32), [1, 0] if not canonical else [0, 1], [0, 2]), shape=(1, 3))
+    assert bool(rows.has_canonical_format) == canonical
+    scaled = scale_rows(rows, "l2")
+    assert np.shares_memory(scaled.indices, rows.indices) == canonical
+    before = rows.indices.copy()
+    scaled.sort_indices()
+    np.testing.assert_array_equal(rows.indices, before)
+
+
 @pytest.mark.filterwarnings("error")  # numpy's, about an overflow
 @pytest.mark.parametrize("size", [1e-30, 1e-10, 1.0, 1e18, 1e30])
 @pytest.mark.parametrize("zero", [0, 1])

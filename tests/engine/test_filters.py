@@ -79,7 +79,10 @@ def test_rows_of_few_steps_are_sparse_products(variant: str, kind: type) -> None
     near = filter_._near(nodes)
     assert near is not None
     assert near.nnz <= 3 * 5
-    np.testing.assert_allclose(filter_.rows(kind(X), nodes), filter_(X)[nodes], rtol=1e-5)
+    for dtype in (np.float32, np.float64):
+        found = filter_.rows(kind(X), nodes, dtype)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, filter_(X)[nodes], rtol=1e-5)
     hub = adjacency.tolil()
     hub[3], hub[:, [3]] = 1.0, 1.0
     assert Filter(sparse.csr_array(hub, dtype=np.float32), variant, 2, 0.3)._near(nodes) is None

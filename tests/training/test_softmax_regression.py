@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import planetoid as pl
-from planetoid.training.softmax_regression import fit_softmax
+from planetoid.training.softmax_regression import fit_softmax, fit_softmax_coarsely
 
 ONE_OF_EACH = np.eye(25), np.arange(25)
 
@@ -51,3 +51,26 @@ def test_one_example_per_class_does_not_warn() -> None:
 def test_too_few_iterations_warn() -> None:
     with pytest.warns(pl.PlanetoidWarning, match="did not converge in 1 iterations"):
         fit_softmax(*ONE_OF_EACH, 25, 1e6, max_iter=1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("C", [0.05, 2.0])
+def test_a_fine_coarse_solution_is_the_same(n_classes, C) -> None:
+    random = np.random.default_rng(n_classes)
+    codes = np.arange(60) % n_classes
+    rows = random.normal(size=(60, 90)) / 9 + 0.3 * np.eye(90)[codes]
+    shares, intercept, n_iter = fit_softmax_coarsely(rows @ rows.T, codes, n_classes, C, tol=1e-7)
+    expected = fit_softmax(rows, codes, n_classes, C, tol=1e-9)
+    assert shares.shape == (60, len(expected.coef))
+    np.testing.assert_allclose(shares.T @ rows, expected.coef, atol=1e-4 * (1 + np.abs(expected.coef).max()))
+    np.testing.assert_allclose(intercept - intercept.mean(), expected.intercept - expected.intercept.mean(), atol=1e-3)
+    assert fit_softmax_coarsely(rows @ rows.T, codes, n_classes, C, tol=1e-2)[2] < n_iter
+
+
+def test_steps_that_are_too_long_are_taken_back() -> None:
+    """Two likely classes of 40 have a larger curvature than 40 evenly likely ones."""
+    codes = np.append(np.arange(200) % 2, np.arange(40))
+    rows = np.random.default_rng(0).normal(size=(240, 3)) + 0.3 * np.eye(40)[codes][:, :3]
+    shares, _, n_iter = fit_softmax_coarsely(rows @ rows.T, codes, 40, 0.1)
+    assert n_iter < 60
+    np.testing.assert_allclose(shares.T @ rows, fit_softmax(rows, codes, 40, 0.1, tol=1e-8).coef, atol=0.02)

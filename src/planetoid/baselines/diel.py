@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planetoid.baselines.linear_svm import fit_linear_svm, liblinear_rows
 from planetoid.baselines.linear_system import System, solve
-from planetoid.baselines.reference import reference_sample
+from planetoid.baselines.reference import NEAR_ALONE, reference_sample
 from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset, Features
 from planetoid.data.scaling import Rows
@@ -156,10 +156,12 @@ class Diel(InductiveClassifier):
         X = liblinear_rows(data.X, self.row_normalize)
         self._fit_svm(X[rows], labels[rows])
         self.scores_ = _mean_over_neighbours(self._decision_function(X), data.has_features, adjacency)
+        self._unit_rows = X if self.row_normalize == "l2" else None
         return np.asarray(softmax(self.scores_, axis=1))
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities)
+        unit_rows, self._unit_rows = self._unit_rows, None  # as large as the features
+        return reference_sample(data, probabilities, smoothing=NEAR_ALONE, unit_rows=unit_rows)
 
     def _examples(self, data: Dataset, adjacency: sparse.csr_array) -> npt.NDArray[np.int32]:
         """Return the labels to train on: the known ones, and those of the best-scoring nodes."""

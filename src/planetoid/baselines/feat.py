@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Feat"]
 
+# Prior of the logit of the uniform share: a few words of another class make an error as confident as any prediction.
+USUAL_UNIFORM = (-3.0, 1.0)
+
 
 class Feat(InductiveClassifier):
     """Softmax regression on the features, with an L2 penalty; the graph is not used.
@@ -101,7 +104,7 @@ class Feat(InductiveClassifier):
         rows = labels_to_leave_out(data)
         X = scale_rows(data.X[rows], self.row_normalize)
         sample = left_out_sample(products(X), self._softmax.scores(X), rows, self.C, data, probabilities)
-        return with_usual_size(sample, data, probabilities)
+        return with_usual_size(sample, data, probabilities)._replace(usual_uniform=USUAL_UNIFORM)
 
     def _fit_sets(self, data: Dataset, Y: sparse.csr_array) -> Probabilities:
         rows = data.labelled

@@ -148,6 +148,7 @@ class IterativeClassification(GraphClassifier):
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
         X = scale_rows(data.X, self.row_normalize)
+        self._unit_rows = X if self.row_normalize == "l2" else None
         adjacency = _aggregation(symmetric_adjacency(data.graph), self.aggregate)
         known = data.labelled
         labels = fit_softmax(X[known], data.y[known], data.n_classes, self.C).scores(X).argmax(axis=1)
@@ -189,7 +190,8 @@ class IterativeClassification(GraphClassifier):
         return Answer(base + float(values.sum() + from_features.sum()), LOG_ODDS, parts)
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
-        return reference_sample(data, probabilities, smoothing=NEAR)
+        unit_rows, self._unit_rows = self._unit_rows, None  # as large as the features
+        return reference_sample(data, probabilities, smoothing=NEAR, unit_rows=unit_rows)
 
     def _sweep(
         self,

@@ -12,6 +12,8 @@ from scipy import sparse
 from planetoid.baselines.label_equations import LabelEquations, unit_vector
 from planetoid.baselines.linear_system import System
 from planetoid.baselines.propagation import Propagation, filled
+from planetoid.baselines.reference import NEAR, reference_sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.types import Probabilities
 from planetoid.graph.adjacency import strengths, symmetric_adjacency
@@ -127,6 +129,9 @@ class ModifiedAdsorption(Propagation):
         values = np.clip(self._solve(System(flow, diagonal, right, everywhere)), 0.0, None)
         self.dummy_ = values[:, -1]
         return filled(values[:, :-1], data)
+
+    def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
+        return reference_sample(data, probabilities, as_accurate=True, smoothing=NEAR)
 
     def _walk_system(self, data: Dataset) -> tuple[WalkProbabilities, sparse.csr_array, Vector]:
         """Return what walks do at each node, and the matrix of the system: its flow and its diagonal."""

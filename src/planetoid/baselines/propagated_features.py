@@ -38,6 +38,7 @@ from planetoid.training.softmax_reasons import by_optimality
 from planetoid.training.softmax_regression import (
     SoftmaxRegression,
     fit_softmax,
+    fit_softmax_coarsely,
     labels_to_leave_out,
     left_out_sample,
     products,
@@ -46,7 +47,7 @@ from planetoid.training.softmax_regression import (
 
 __all__ = ["PropagatedFeatures"]
 
-TOLERANCE = 1e-6
+TOLERANCE, COARSE = 1e-6, 1e-3  # of the solver; of a reference, and then a faster one will do
 NEARLY_ZERO = 1e-10  # squared distance of rows that are the same, relative to the mean square of rows
 AUTO_C = 0.3  # times labels per class; this, K and alpha: chosen on random splits of the citation networks
 
@@ -152,9 +153,9 @@ class PropagatedFeatures(GraphClassifier):
         X, filter_, rows = self._propagated(data)
         some = np.searchsorted(data.labelled, labels_to_leave_out(data))
         gram = products(rows) if len(rows) < rows.shape[1] else None
-        self._fit_softmax(rows, data.y[data.labelled], gram)
+        own_scores = self._fit_softmax(rows, data.y[data.labelled], gram)
         of_some = products(rows[some]) if gram is None else gram[np.ix_(some, some)]
-        self._left_out = of_some, with_first_class(rows[some] @ self.coef_.T + self.intercept_)
+        self._left_out = of_some, own_scores[some]
         scores = filter_(np.asarray(X @ self.coef_.T.astype(np.float32))) + self.intercept_
         return np.asarray(softmax(with_first_class(scores), axis=1))
 
@@ -164,7 +165,7 @@ class PropagatedFeatures(GraphClassifier):
         X = scale_rows(data.X, self.row_normalize)
         adjacency = normalized_adjacency(symmetric_adjacency(data.graph))
         filter_ = Filter(adjacency, self.variant, self.K, self.alpha, one_thread_if_loaded())
-        return X, filter_, filter_.rows(X, data.labelled).astype(np.float64)
+        return X, filter_, filter_.rows(X, data.labelled, np.float32 if self._is_coarse else np.float64)
 
     def _explain(self, question: Question) -> Answer:
         if question.row is None:
@@ -182,7 +183,7 @@ class PropagatedFeatures(GraphClassifier):
         around = np.flatnonzero(share)
         neighbours = share[around, 0].astype(np.float64) * (X[around] @ weights)
         meaning = "score of the features of this node, times their share in the propagated features"
-        C = self._inverse_penalty(len(data.labelled)) / (np.mean((rows**2).sum(axis=1)) or 1.0)
+        C = self._inverse_penalty(len(data.labelled)) / _mean_square(rows)
         labels = by_optimality(question, data.labelled, rows, x, SoftmaxRegression(self.coef_, self.intercept_, C))
         parts = [labels, Contributions("neighbours", around, neighbours, meaning, base), features]
         return Answer(base + features.values.sum(), LOG_ODDS, parts)
@@ -198,24 +199,44 @@ class PropagatedFeatures(GraphClassifier):
             return sample
         return with_usual_values(sample, data.labels_per_class)._replace(fewest=0)  # usual values are some guide
 
+    @property
+    def _is_coarse(self) -> bool:
+        return self._tolerance >= COARSE
+
     def _inverse_penalty(self, n_labels: int) -> float:
         return AUTO_C * n_labels / len(self.classes_) if isinstance(self.C, str) else float(self.C)
 
     def _fit_softmax(
         self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32], gram: npt.NDArray[np.float64] | None
-    ) -> None:
-        scale = np.sqrt(np.mean((rows**2).sum(axis=1))) or 1.0
-        self._mean_square = float(scale**2)
+    ) -> npt.NDArray[np.float64]:
+        """Fit the regression; return the scores of the rows."""
+        self._mean_square = _mean_square(rows)
+        scale = np.sqrt(self._mean_square)
         C, n_classes = self._inverse_penalty(len(codes)), len(self.classes_)
         if gram is not None:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
             # the same, and small. Products of the rows are enough to have their coordinates.
-            coordinates = np.linalg.cholesky(gram / scale**2 + NEARLY_ZERO * np.eye(len(rows)))
-            fitted = fit_softmax(coordinates, codes, n_classes, C, tol=self._tolerance, max_iter=self.max_iter)
-            shares = solve_triangular(coordinates, fitted.coef.T, lower=True, trans="T")
-            self.coef_ = np.asarray(shares.T @ rows / scale**2)
+            products_of_unit = gram.astype(np.float64, copy=False) / self._mean_square
+            if self._is_coarse:
+                coarse = fit_softmax_coarsely(products_of_unit, codes, n_classes, C, tol=self._tolerance)
+                shares, self.intercept_, self.n_iter_ = coarse
+            else:
+                coordinates = np.linalg.cholesky(products_of_unit + NEARLY_ZERO * np.eye(len(rows)))
+                fitted = self._regression(coordinates, codes, C)
+                shares = solve_triangular(coordinates, fitted.coef.T, lower=True, trans="T")
+            shares /= self._mean_square
+            self.coef_, scores = shares.T.astype(rows.dtype, copy=False) @ rows, gram @ shares
         else:
-            fitted = fit_softmax(rows / scale, codes, n_classes, C, tol=self._tolerance, max_iter=self.max_iter)
-            self.coef_ = fitted.coef / scale
-        self.intercept_ = fitted.intercept
-        self.n_iter_ = fitted.n_iter
+            self.coef_ = self._regression(rows / scale, codes, C).coef / scale
+            scores = rows @ self.coef_.T
+        return with_first_class(scores + self.intercept_)
+
+    def _regression(self, X: Rows, codes: npt.NDArray[np.int32], C: float) -> SoftmaxRegression:
+        fitted = fit_softmax(X, codes, len(self.classes_), C, tol=self._tolerance, max_iter=self.max_iter)
+        self.intercept_, self.n_iter_ = fitted.intercept, fitted.n_iter
+        return fitted
+
+
+def _mean_square(rows: npt.NDArray[np.float64]) -> float:
+    """Return the mean of the squared norms of rows; 1 if all are zero."""
+    return float(np.einsum("ij,ij->", rows, rows)) / len(rows) or 1.0

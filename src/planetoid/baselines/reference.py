@@ -10,6 +10,7 @@ for every unlabelled node how likely each class is, and so how often the predict
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -39,12 +40,12 @@ from planetoid.labels import mask_labels
 from planetoid.training.softmax_regression import labels_to_leave_out
 
 __all__ = [
-    "FAR", "NEAR", "Smoothing", "label_groups", "label_step", "propagated_labels", "reference_sample",
+    "FAR", "NEAR", "NEAR_ALONE", "Smoothing", "label_groups", "label_step", "propagated_labels", "reference_sample",
     "with_labels_beside",
 ]  # fmt: skip
 
 MANY_NODES = 30_000  # from which on it is worth to find those with the same neighbours
-LABEL_STEPS, CONTINUE = 10, 0.9  # of the propagation of labels: steps, and the weight of each beside the one before
+CONTINUE = 0.9  # of the propagation of labels: the weight of each step beside the one before
 FEW_COLUMNS = 32  # up to which scipy's product is as fast as the compiled one, on one thread
 GROUPS = 4  # of the labels of each class, of which one is hidden at a time
 MOST_AT_ONCE = 5_000_000  # entries of a matrix of propagated labels, with all groups of several classes side by side
@@ -64,16 +65,19 @@ USUAL_TEMPERATURE = (np.log(0.9), 0.25)  # prior of the logarithm of that of pro
 
 
 class Smoothing(NamedTuple):
-    """How features are propagated, and what softmax regression on the result is worth as a reference."""
+    """How features and labels are propagated, and what softmax regression on the former is worth as a reference."""
 
-    steps: int
+    label_steps: int
+    steps: int  # of features
     own: float  # share of a node's own features that no step mixes with others
     tolerance: float  # of softmax regression
     factor: float  # of the temperature, beside AGREEMENT: a weaker reference is less certain than a method may be
+    suffices: float = 0.0  # log-loss, as a share of that of a guess, below which propagated labels are not asked for
 
 
-FAR = Smoothing(steps=8, own=0.1, tolerance=1e-4, factor=1.0)
-NEAR = Smoothing(steps=3, own=0.2, tolerance=1e-3, factor=0.95)  # faster; as good for some methods
+FAR = Smoothing(label_steps=10, steps=8, own=0.1, tolerance=1e-4, factor=1.0)
+NEAR = Smoothing(label_steps=6, steps=2, own=0.2, tolerance=1e-3, factor=0.95)  # faster; as good for some methods
+NEAR_ALONE = NEAR._replace(suffices=0.65)  # for a method whose fit takes as long as two references
 
 
 def reference_sample(
@@ -84,6 +88,7 @@ def reference_sample(
     pooled: bool = True,
     embedding: Rows | None = None,
     smoothing: Smoothing = FAR,
+    unit_rows: Rows | None = None,
 ) -> Sample:
     """Return what a method says about unlabelled nodes, beside what a simple calibrated method says about them.
 
@@ -102,10 +107,12 @@ def reference_sample(
     embedding : array or sparse matrix of shape (n_nodes, dimension), optional
         Of a graph without features: it stands in for them where it predicts hidden labels much better than propagated
         labels do.
-    smoothing : FAR or NEAR
-        How features are propagated: so that a method whose fit takes as long as few propagations takes the fast one.
+    smoothing : FAR, NEAR or NEAR_ALONE
+        How far to propagate: so that a method whose fit takes as long as few propagations takes the fast one.
+    unit_rows : array or sparse matrix, optional
+        The features in rows of unit length, if the method has scaled them already.
     """
-    reference, by_labels = _reference(data, embedding, smoothing)
+    reference, by_labels = _reference(data, embedding, smoothing, unit_rows)
     assert reference.probabilities is not None
     known = not_zero(probabilities) & not_zero(reference.probabilities)
     unlabelled = known & (data.y < 0)
@@ -124,10 +131,12 @@ def reference_sample(
     )
 
 
-def _reference(data: Dataset, embedding: Rows | None, smoothing: Smoothing) -> tuple[Reference, bool]:
+def _reference(
+    data: Dataset, embedding: Rows | None, smoothing: Smoothing, unit_rows: Rows | None
+) -> tuple[Reference, bool]:
     """Return the simple method, and whether it propagates labels."""
     if data.X is None:
-        by_labels = _by_labels(data)
+        by_labels = _by_labels(data, smoothing.label_steps)
         if embedding is not None:
             by_embedding = _by_features(replace(data, X=embedding))
             if _log_loss(by_embedding) < MUCH_BETTER * _log_loss(by_labels):
@@ -135,10 +144,16 @@ def _reference(data: Dataset, embedding: Rows | None, smoothing: Smoothing) -> t
         return by_labels, True
     if data.graph.n_edges == 0:
         return (_by_shared_features if has_shared_features(data) else _by_features)(data), False
-    by_features, by_labels = _by_features(data, smoothing), _by_labels(data)
-    if _log_loss(by_labels) < _log_loss(by_features):
-        return by_labels, True
-    return by_features._replace(opinion=_opinion(by_labels, LABELS_WEIGHT), agreement=FEATURES_AGREE), False
+    by_features = _by_features(data, smoothing, unit_rows)
+    loss = _log_loss(by_features)
+    if loss < smoothing.suffices * np.log(max(2, data.n_classes)):
+        opinion = partial(_opinion_by_labels, data, smoothing.label_steps, LABELS_WEIGHT)
+    else:
+        by_labels = _by_labels(data, smoothing.label_steps)
+        if _log_loss(by_labels) < loss:
+            return by_labels, True
+        opinion = partial(_opinion, by_labels, LABELS_WEIGHT)
+    return by_features._replace(opinion=opinion, agreement=FEATURES_AGREE), False
 
 
 def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
@@ -146,10 +161,14 @@ def with_labels_beside(sample: Sample, data: Dataset) -> Sample:
     if data.graph.n_edges == 0:
         return sample
     hidden = calibrate(sample).apply(np.exp(sample.scores))
-    opinion = _opinion(_by_labels(data), LABELS_WEIGHT_ALONE)
+    opinion = partial(_opinion_by_labels, data, FAR.label_steps, LABELS_WEIGHT_ALONE)
     agreement = LABELS_BESIDE + BY_FEW_LABELS / max(sample.n_labels, FEWEST_LABELS)
     beside = Reference(None, hidden, sample.targets, sample.n_labels, None, agreement, opinion)
     return sample._replace(reference=beside)
+
+
+def _opinion_by_labels(data: Dataset, steps: int, weight: float) -> npt.NDArray[np.float32]:
+    return _opinion(_by_labels(data, steps), weight)
 
 
 def _opinion(by_labels: Reference, weight: float) -> npt.NDArray[np.float32]:
@@ -168,7 +187,7 @@ def _log_loss(reference: Reference) -> float:
     return -float((reference.targets * log_probabilities(reference.hidden)).sum()) / total if total else np.inf
 
 
-def _by_features(data: Dataset, smoothing: Smoothing = FAR) -> Reference:
+def _by_features(data: Dataset, smoothing: Smoothing = FAR, unit_rows: Rows | None = None) -> Reference:
     """Classify by softmax regression on the features, propagated if there are edges."""
     from planetoid.baselines.feat import Feat
     from planetoid.baselines.propagated_features import PropagatedFeatures
@@ -176,6 +195,9 @@ def _by_features(data: Dataset, smoothing: Smoothing = FAR) -> Reference:
     few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
     if data.graph.n_edges:
         propagated = PropagatedFeatures(K=smoothing.steps, alpha=smoothing.own)
+        if unit_rows is not None:
+            few = replace(few, X=unit_rows)
+            propagated.row_normalize = None
         propagated.classes_, propagated._tolerance = data.classes, smoothing.tolerance
         probabilities = propagated._fit(few)
         sample = propagated._left_out_sample(few, probabilities)
@@ -202,10 +224,10 @@ def _n_labels(calibration: Calibration, data: Dataset) -> int:
     return calibration.n_labels if calibration.n_labels >= MIN_LABELS else len(data.labelled)
 
 
-def _by_labels(data: Dataset) -> Reference:
+def _by_labels(data: Dataset, steps: int) -> Reference:
     """Classify by propagated labels, calibrated by labels that are hidden a group at a time."""
     rows, groups = data.labelled, label_groups(data)
-    codes, step = data.y[rows], label_step(data)
+    codes, step = data.y[rows], label_step(data, steps)
     everywhere, hidden = np.empty((data.n_nodes, data.n_classes)), np.empty((len(rows), data.n_classes))
     at_once = max(1, MOST_AT_ONCE // (data.n_nodes * GROUPS))
     for first in range(0, data.n_classes, at_once):
@@ -236,20 +258,20 @@ def _by_labels(data: Dataset) -> Reference:
     return Reference(everywhere, shares, targets, _n_labels(calibration, data), calibration=calibration)
 
 
-def label_step(data: Dataset) -> GraphMatrix:
-    """Return ``sum_t (CONTINUE P)^t`` over t = 1, ..., LABEL_STEPS for a random walk P with self-loops."""
+def label_step(data: Dataset, steps: int = FAR.label_steps) -> GraphMatrix:
+    """Return ``sum_t (CONTINUE P)^t`` over t = 1, ..., ``steps`` for a random walk P with self-loops."""
     adjacency = symmetric_adjacency(data.graph).astype(np.float32, copy=False)
     loop = mean_weight(adjacency)
     scale = (CONTINUE / (strengths(adjacency) + loop)).astype(np.float32)
     looped = with_loops(adjacency, loop)
     looped.data *= np.repeat(scale, np.diff(looped.indptr))
-    return GraphMatrix(looped, _sum_over_steps, find=data.n_nodes >= MANY_NODES)
+    return GraphMatrix(looped, partial(_sum_over_steps, steps), find=data.n_nodes >= MANY_NODES)
 
 
-def _sum_over_steps(step: sparse.csr_array, labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _sum_over_steps(steps: int, walk: sparse.csr_array, labels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     total = np.zeros(labels.shape, np.float32)
     n_threads = one_thread_if_loaded() if labels.shape[1] > FEW_COLUMNS else None
-    add_powers(step, labels, LABEL_STEPS, total, n_threads=n_threads)
+    add_powers(walk, labels, steps, total, n_threads=n_threads)
     return total
 
 

@@ -51,8 +51,10 @@ def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
     norms[norms == 0] = 1.0
     entries = np.empty_like(X.data)
     np.divide(X.data, np.repeat(norms, np.diff(X.indptr)), out=entries, casting="same_kind")
-    scaled = type(X)((entries, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    scaled.has_canonical_format = X.has_canonical_format  # known already, and slow to find out for few rows
+    is_canonical = X.has_canonical_format  # then nothing will move the entries, which both can have in the same places
+    indices, indptr = (X.indices, X.indptr) if is_canonical else (X.indices.copy(), X.indptr.copy())
+    scaled = type(X)((entries, indices, indptr), shape=X.shape)
+    scaled.has_canonical_format = is_canonical  # known already, and slow to find out for few rows
     return scaled
 
 

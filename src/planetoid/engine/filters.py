@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +54,9 @@ def add_powers(
         return values
     if n_threads is None:
         for _ in range(steps):
-            values = np.float32(scale) * (matrix @ values)
+            values = matrix @ values
+            if scale != 1:
+                values *= np.float32(scale)
             total += values
         return values
     from planetoid.engine.barrier import run_in_step
@@ -199,16 +202,21 @@ class Filter:
         total *= np.float32((1 - self.alpha) / self.K)
         return np.asarray(total + np.float32(self.alpha) * values)
 
-    def rows(self, X: Table | sparse.csr_array, nodes: npt.NDArray[np.int64]) -> Table:
+    def rows(
+        self, X: Table | sparse.csr_array, nodes: npt.NDArray[np.int64], dtype: npt.DTypeLike = np.float32
+    ) -> npt.NDArray[Any]:
         """Return the rows ``(S @ X)[nodes]``, by propagation of nodes or of features, whichever are fewer."""
         n, n_features = X.shape
         near = self._near(nodes) if self.K <= FEW_STEPS else None
         if near is not None:
             product = near @ X
-            return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float32)
+            if not isinstance(product, np.ndarray):
+                entries = product.data.astype(dtype)  # of the matrix itself, this would sort them all
+                product = sparse.csr_array((entries, product.indices, product.indptr), product.shape).toarray()
+            return np.asarray(product, dtype=dtype)
         if len(nodes) <= n_features:
-            return self._matrix.rows_times(nodes, X)
-        found = np.empty((len(nodes), n_features), dtype=np.float32)
+            return self._matrix.rows_times(nodes, X).astype(dtype, copy=False)
+        found = np.empty((len(nodes), n_features), dtype=dtype)
         columns = sparse.csc_array(X) if sparse.issparse(X) else X
         for block in column_blocks(n_features, n):
             part = columns[:, block]
@@ -218,17 +226,19 @@ class Filter:
 
     def _near(self, nodes: npt.NDArray[np.int64]) -> sparse.csr_array | None:
         """Return the rows ``S[nodes]`` as a sparse matrix, or None if they are not sparse."""
-        n, degrees = self.adjacency.shape[0], np.diff(self.adjacency.indptr)
-        units = sparse.csr_array((np.ones(len(nodes), np.float32), (np.arange(len(nodes)), nodes)), (len(nodes), n))
-        power, total = units, sparse.csr_array(units.shape, dtype=np.float32)
-        for _ in range(self.K):
-            if degrees[power.indices].sum() > SPARSE * len(nodes) * n:
+        n, degrees, integer = self.adjacency.shape[0], np.diff(self.adjacency.indptr), self.adjacency.indices.dtype
+        one_each = np.ones(len(nodes), np.float32), nodes.astype(integer), np.arange(len(nodes) + 1, dtype=integer)
+        units = sparse.csr_array(one_each, (len(nodes), n))
+        total, rest = units, None if self.variant == "sgc" else units  # S is K times: multiply, and add the rest
+        for step in range(self.K):
+            if degrees[total.indices].sum() > SPARSE * len(nodes) * n:
                 return None
-            power = sparse.csr_array(power @ self.adjacency)
-            total = total + power
-        if self.variant == "sgc":
-            return power
-        return sparse.csr_array(np.float32((1 - self.alpha) / self.K) * total + np.float32(self.alpha) * units)
+            total = sparse.csr_array((total if step == 0 or rest is None else total + rest) @ self.adjacency)
+        if rest is None:
+            return total
+        total.data *= np.float32((1 - self.alpha) / self.K)
+        rest.data *= np.float32(self.alpha)
+        return sparse.csr_array(total + rest)
 
 
 def column_blocks(n_columns: int, n_rows: int) -> Iterator[slice]:

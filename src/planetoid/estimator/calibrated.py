@@ -69,10 +69,10 @@ class CalibrationMixin(MethodBase):
 
     def _choose_node_sets(self, probabilities: Probabilities, data: Dataset) -> None:
         """Choose the prediction sets of fitted nodes, if probabilities were calibrated by a reference."""
-        unlabelled = data.y < 0
-        if self._sample is None or self._sample.reference is None or not unlabelled.any():
+        if self._sample is None or self._sample.reference is None:
             return
-        if self.calibration_.source == self._sample.source:
+        unlabelled = data.y < 0
+        if unlabelled.any() and self.calibration_.source == self._sample.source:
             found = node_sets(probabilities, self._sample.reference, unlabelled)
             self.set_scores_, self.node_set_thresholds_ = found
         self._sample = self._sample._replace(reference=None)  # as large as the probabilities

@@ -35,11 +35,18 @@ def normalized_adjacency(adjacency: sparse.csr_array) -> sparse.csr_array:
 
     In an unweighted graph w is 1; in a weighted one it makes the result independent of the unit of the weights.
     """
-    looped = with_loops(adjacency.astype(np.float64), mean_weight(adjacency))
+    looped = with_loops(_with_entries(adjacency, adjacency.data.astype(np.float64)), mean_weight(adjacency))
     root = 1 / np.sqrt(strengths(looped))
     looped.data *= np.repeat(root, np.diff(looped.indptr))
     looped.data *= root[looped.indices]
-    return looped.astype(np.float32)
+    return _with_entries(looped, looped.data.astype(np.float32))
+
+
+def _with_entries(adjacency: sparse.csr_array, entries: npt.NDArray[np.floating]) -> sparse.csr_array:
+    """Return a matrix with other entries in the same places, without a copy of these."""
+    matrix = sparse.csr_array((entries, adjacency.indices, adjacency.indptr), adjacency.shape)
+    matrix.has_canonical_format = adjacency.has_canonical_format
+    return matrix
 
 
 def with_loops(adjacency: sparse.csr_array, weight: float) -> sparse.csr_array:
@@ -57,7 +64,9 @@ def with_loops(adjacency: sparse.csr_array, weight: float) -> sparse.csr_array:
         return looped
     # Each entry moves by one place for every loop before it: faster than a sum of matrices.
     indptr = adjacency.indptr + np.arange(n + 1, dtype=adjacency.indptr.dtype)
-    loops = indptr[:-1] + np.bincount(rows[adjacency.indices < rows], minlength=n)
+    before = np.zeros(len(rows) + 1, np.int64)  # so many entries are left of the diagonal
+    np.cumsum(adjacency.indices < rows, out=before[1:])
+    loops = indptr[:-1] + before[adjacency.indptr[1:]] - before[adjacency.indptr[:-1]]
     others = np.ones(adjacency.nnz + n, bool)
     others[loops] = False
     indices, data = np.empty(len(others), adjacency.indices.dtype), np.empty(len(others), adjacency.dtype)
