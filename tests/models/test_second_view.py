@@ -139,7 +139,7 @@ def test_a_regression_is_that_of_graph_embedding():
     confidence = np.exp(second.log_probabilities).max(axis=1).mean()
     assert confidence == pytest.approx(probabilities.max(axis=1).mean(), abs=1e-3)
     assert regression_beside(probabilities, sparse.csr_array(x), labelled[:4], codes[:4]) is None  # a label per class
-    few = regression_beside(probabilities, sparse.csr_array(x), labelled[:5], codes[:5])
+    few = regression_beside(probabilities, sparse.csr_array(x), labelled[:6], codes[:6])  # one and a half
     assert few.share == pytest.approx(second_view.REGRESSION_SHARE / 2)
 
 

@@ -35,7 +35,7 @@ LARGEST_SHARE, POWER = 0.5, 8  # of the ratio of the reliabilities
 LABELS = 50  # that a second network needs: with so many, its share is half of that
 LEAST_SHARE = 0.05  # below which it is not worth the time
 MOST_NODES = 100_000  # of a graph that is embedded for an opinion alone
-REGRESSION_SHARE, LABELS_PER_CLASS = 0.3, 1.5  # its share, with at least so many labels per class; with one label 0
+REGRESSION_SHARE, LABELS_PER_CLASS = 0.5, 2.0  # its share, with at least so many labels per class; with one label 0
 SMALLEST = np.float32(1e-6)
 
 
