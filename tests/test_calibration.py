@@ -269,7 +269,9 @@ def test_features_that_are_scaled_already_are_not_scaled_again(method, citation,
     np.testing.assert_allclose(np.sqrt((unit_rows.toarray() ** 2).sum(axis=1)), 1.0, rtol=1e-6)
     again = ask(data, reference.NEAR, None)
     np.testing.assert_allclose(ask(*seen[0]).probabilities, again.probabilities, atol=1e-6)
-    assert model._unit_rows is None  # as large as the features
+    raw = fit(method, citation, calibrate=False)
+    assert model._unit_rows is None  # which would be as large as the features
+    assert raw._unit_rows is None
     assert fit(method, citation, row_normalize="l1").calibration_.source == "reference"
     assert seen[1][2] is None
 

@@ -156,7 +156,7 @@ class Diel(InductiveClassifier):
         X = liblinear_rows(data.X, self.row_normalize)
         self._fit_svm(X[rows], labels[rows])
         self.scores_ = _mean_over_neighbours(self._decision_function(X), data.has_features, adjacency)
-        self._unit_rows = X if self.row_normalize == "l2" else None
+        self._unit_rows = X if self.row_normalize == "l2" and self._asks_for_sample(data) else None
         return np.asarray(softmax(self.scores_, axis=1))
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:

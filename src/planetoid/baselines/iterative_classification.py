@@ -148,7 +148,7 @@ class IterativeClassification(GraphClassifier):
     def _fit(self, data: Dataset) -> Probabilities:
         assert data.X is not None
         X = scale_rows(data.X, self.row_normalize)
-        self._unit_rows = X if self.row_normalize == "l2" else None
+        self._unit_rows = X if self.row_normalize == "l2" and self._asks_for_sample(data) else None
         adjacency = _aggregation(symmetric_adjacency(data.graph), self.aggregate)
         known = data.labelled
         labels = fit_softmax(X[known], data.y[known], data.n_classes, self.C).scores(X).argmax(axis=1)

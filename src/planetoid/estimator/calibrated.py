@@ -30,6 +30,10 @@ class CalibrationMixin(MethodBase):
         """
         return None
 
+    def _asks_for_sample(self, data: Dataset) -> bool:
+        """Return whether :meth:`_calibration_sample` will be called: not if there are validation labels to go by."""
+        return self.calibrate and len(data.validation_nodes[0]) < MIN_LABELS
+
     def _set_sample(self, data: Dataset, probabilities: Probabilities) -> SetSample | None:
         """Return what :meth:`_calibration_sample` returns, for several labels per node."""
         return None

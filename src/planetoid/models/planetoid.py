@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from planetoid.calibration import MIN_LABELS, Sample
+from planetoid.calibration import Sample
 from planetoid.data.dataset import Dataset
 from planetoid.data.types import Probabilities
 from planetoid.models.calibration_reference import CalibrationReference
@@ -211,9 +211,10 @@ class Planetoid(PlanetoidSteps):
         self._student = None
         if self.student and X is not None:
             self._student = Student.of(self._layers_on_features(data, X, probabilities), X, probabilities)
-        by_reference = self.calibrate and len(data.validation_nodes[0]) < MIN_LABELS
         inputs = None if X is None else self._inputs
-        self._reference = CalibrationReference(self.view_, adjacency, inputs, x if by_reference else None)
+        self._reference = CalibrationReference(
+            self.view_, adjacency, inputs, x if self._asks_for_sample(data) else None
+        )
         rows, codes = data.validation_nodes
         self.class_bias_ = chosen_bias(probabilities[rows], codes)
         return with_bias(probabilities, self.class_bias_)
