@@ -131,19 +131,39 @@ def test_agreement_is_the_mean_over_groups_of_nodes():
     one, other = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 1, 1, 1, 1, 0])
     every, some = np.ones(6, bool), np.arange(6) < 4
     within = kappa(one[:4], other[:4], 2)
-    found = _agreement((one, other), every, some, 2, of_graph=False)
-    assert found == pytest.approx((kappa(one, other, 2) + within) / 2)
-    assert _agreement((one, other), every, ~every, 2, of_graph=False) == pytest.approx(kappa(one, other, 2))
-    assert _agreement((one, other), every, some, 2, of_graph=True) == pytest.approx((within * 4 / 6 + within) / 2)
-    assert _agreement((one, other), every, ~every, 2, of_graph=True) == 0
+    assert _agreement((one, other), every, some, 2) == pytest.approx((kappa(one, other, 2) + within) / 2)
+    assert _agreement((one, other), every, ~every, 2) == pytest.approx(kappa(one, other, 2))
+    assert _agreement((one, other), every, some, 2, some) == pytest.approx((within * 4 / 6 + within) / 2)
+    assert _agreement((one, other), every, ~every, 2, ~every) == 0
+    described = np.arange(6) >= 2
+    everywhere, of_some = (kappa(one[group], other[group], 2) for group in (described, some & described))
+    found = _agreement((one, other), every, some, 2, described)
+    assert found == pytest.approx((everywhere * 4 / 6 + of_some * 2 / 4) / 2)
 
 
-def test_only_the_graph_is_silent_about_nodes_that_labels_do_not_reach(monkeypatch):
-    silent = []
-    monkeypatch.setattr(evidence, "_agreement", lambda *_, of_graph: silent.append(of_graph) or 0.5)
-    teacher, _ = asked(*blocks(), per_class=5)
-    assert silent == [name == "graph" for name in VIEWS]
+def test_views_are_silent_about_nodes_that_labels_do_not_reach_or_that_have_no_features(monkeypatch):
+    X, adjacency, truth = blocks()
+    X, said = sparse.csr_array(X.toarray() * (np.arange(len(truth)) % 3 > 0)[:, None]), []
+    monkeypatch.setattr(evidence, "_agreement", lambda *given: said.append(given) or 0.5)
+    teacher, _ = asked(X, adjacency, truth, per_class=5)
+    for name, (_, _, reached, _, known) in zip(VIEWS, said, strict=True):
+        if name == "graph":
+            np.testing.assert_array_equal(known, reached)
+        elif name == "features":
+            np.testing.assert_array_equal(known, np.arange(len(truth)) % 3 > 0)
+        else:
+            assert known is None
     assert {verdict.agreement for verdict in teacher.verdicts.values()} == {0.5}
+
+
+def test_the_same_guess_about_nodes_without_features_is_no_agreement():
+    """Both halves of the features may guess the same class for all of them, or not, by chance."""
+    X, adjacency, truth = blocks()
+    X = sparse.csr_array(X.toarray() * (np.arange(len(truth)) % 10 == 0)[:, None])
+    labelled = labelled_of(truth, 5)
+    for seed in range(8):
+        verdicts = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, seed=seed).verdicts
+        assert verdicts["features"].agreement < 0.1
 
 
 def test_a_second_opinion_counts_less_if_it_is_worse_at_labels_left_out():

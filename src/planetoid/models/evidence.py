@@ -91,6 +91,12 @@ class Evidence(NamedTuple):
         filter_ = Filter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE, self.n_threads)
         return FeatureView(self.X, filter_, labelled, random)
 
+    def described(self) -> npt.NDArray[np.bool_]:
+        """Return which nodes have features."""
+        if self.X is None:
+            return np.zeros(self.n_nodes, bool)
+        return np.asarray(self.X.any(axis=1) if isinstance(self.X, np.ndarray) else np.diff(self.X.indptr) > 0)
+
     def reached(self, labelled: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which nodes are connected to a labelled one."""
         if self.adjacency is None:
@@ -228,13 +234,14 @@ def _agreements(
     unlabelled[labelled] = False
     halves = evidence.halves(random)
     reached = unlabelled & halves[0].reached(labelled) & halves[1].reached(labelled)
+    said = {"graph": reached, "features": evidence.described()}  # about which nodes a view says something
     found = {}
     for name in names:
         predicted = []
         for half in halves:
             view = half.view(name, labelled, random)
             predicted.append(view.scores(view.regression(targets).dual).argmax(axis=1))
-        found[name] = _agreement(predicted, unlabelled, reached, n_classes, of_graph=name == "graph")
+        found[name] = _agreement(predicted, unlabelled, reached, n_classes, said.get(name))
     return found
 
 
@@ -252,17 +259,20 @@ def _agreement(
     unlabelled: npt.NDArray[np.bool_],
     reached: npt.NDArray[np.bool_],
     n_classes: int,
-    *,
-    of_graph: bool,
+    said: npt.NDArray[np.bool_] | None = None,
 ) -> float:
     """Return how far two predictions agree: the mean over all unlabelled nodes and over those that labels reach.
 
-    The graph says nothing about nodes that labels do not reach.
+    ``said`` are the nodes about which there is any evidence, if not all. About the others both predictions are the same
+    guess, whose agreement says nothing.
     """
     one, other = predicted
-    everywhere, within = (kappa(one[group], other[group], n_classes) for group in (unlabelled, reached))
-    if of_graph:
-        everywhere = within * int(reached.sum()) / max(1, int(unlabelled.sum()))
+    found = []
+    for group in (unlabelled, reached):
+        some = group if said is None else group & said
+        share = int(some.sum()) / max(1, int(group.sum()))
+        found.append(share * kappa(one[some], other[some], n_classes) if share else 0.0)
+    everywhere, within = found
     return (everywhere + within) / 2 if reached.any() else everywhere
 
 
