@@ -62,6 +62,15 @@ def test_nodes_with_other_entries_on_the_diagonal_are_no_twins(adjacency: sparse
     assert find_twins(sparse.csr_array(adjacency + loops)) is None
 
 
+def test_nodes_with_the_same_entry_on_the_diagonal_are_twins_beside_others(adjacency: sparse.csr_array) -> None:
+    kind = np.arange(adjacency.shape[0]) % 2
+    found = find_twins(sparse.csr_array(adjacency + sparse.diags_array(1.0 + kind.astype(np.float32))))
+    assert found is not None
+    rows = [(*row, k) for row, k in zip(adjacency.toarray(), kind, strict=True)]
+    together = np.array([[one == other for other in rows] for one in rows])
+    assert np.array_equal(found.group[:, None] == found.group, together)
+
+
 def test_few_twins_are_of_no_use() -> None:
     path = sparse.csr_array(sparse.diags_array([np.ones(9), np.ones(9)], offsets=[-1, 1]), dtype=np.float32)
     assert find_twins(path) is None
