@@ -9,7 +9,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import planetoid as pl
-from planetoid.baselines import reference
+from planetoid.baselines import propagated_features, reference
 from planetoid.baselines.reference import label_groups, label_step, propagated_labels, reference_sample
 from planetoid.calibration import (
     MIN_LABELS,
@@ -258,13 +258,22 @@ def test_a_near_reference_propagates_features_over_two_steps(citation):
     assert from_near < 0.2 * from_far  # that of a coarse tolerance
 
 
+def test_a_near_reference_learns_from_some_of_many_labels(citation):
+    data, _ = citation
+    most = replace(data, y=pl.mask_labels(data.y, np.arange(600)))
+    near, far = (reference._by_features(most, smoothing) for smoothing in (reference.NEAR, reference.FAR))
+    assert (near.n_labels, far.n_labels) == (300, 600)
+
+
 @pytest.mark.filterwarnings("ignore::planetoid.errors.PlanetoidWarning")
 @pytest.mark.parametrize("method", ["diel", "ica"])
 def test_features_that_are_scaled_already_are_not_scaled_again(method, citation, monkeypatch):
-    seen = []
-    ask = reference._by_features
+    seen, norms = [], []
+    ask, scale = reference._by_features, propagated_features.scale_rows
+    monkeypatch.setattr(propagated_features, "scale_rows", lambda X, norm: norms.append(norm) or scale(X, norm))
     monkeypatch.setattr(reference, "_by_features", lambda *given: seen.append(given) or ask(*given))
     model = fit(method, citation)
+    assert norms == [None]
     data, _, unit_rows = seen[0]
     np.testing.assert_allclose(np.sqrt((unit_rows.toarray() ** 2).sum(axis=1)), 1.0, rtol=1e-6)
     again = ask(data, reference.NEAR, None)

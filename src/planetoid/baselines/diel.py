@@ -161,6 +161,8 @@ class Diel(InductiveClassifier):
 
     def _calibration_sample(self, data: Dataset, probabilities: Probabilities) -> Sample:
         unit_rows, self._unit_rows = self._unit_rows, None  # as large as the features
+        if sparse.issparse(unit_rows):  # a matrix for liblinear
+            unit_rows = sparse.csr_array(unit_rows)
         return reference_sample(data, probabilities, smoothing=NEAR_ALONE, unit_rows=unit_rows)
 
     def _examples(self, data: Dataset, adjacency: sparse.csr_array) -> npt.NDArray[np.int32]:

@@ -8,7 +8,7 @@ classes numbers. Propagation is in float32, which is two to three times as fast 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,8 @@ from planetoid.training.softmax_regression import (
 
 __all__ = ["PropagatedFeatures"]
 
-TOLERANCE, COARSE = 1e-6, 1e-3  # of the solver; of a reference, and then a faster one will do
+TOLERANCE, COARSE = 1e-6, 1e-3  # of the solver; of a reference, and then a coarse one will do
+MOST_COARSE = 200  # labels up to which that is faster
 NEARLY_ZERO = 1e-10  # squared distance of rows that are the same, relative to the mean square of rows
 AUTO_C = 0.3  # times labels per class; this, K and alpha: chosen on random splits of the citation networks
 
@@ -159,8 +160,8 @@ class PropagatedFeatures(GraphClassifier):
         scores = filter_(np.asarray(X @ self.coef_.T.astype(np.float32))) + self.intercept_
         return np.asarray(softmax(with_first_class(scores), axis=1))
 
-    def _propagated(self, data: Dataset) -> tuple[Rows, Filter, npt.NDArray[np.float64]]:
-        """Return scaled features, the filter, and the propagated rows of the labelled nodes."""
+    def _propagated(self, data: Dataset) -> tuple[Rows, Filter, npt.NDArray[Any]]:
+        """Return scaled features, the filter, and the propagated rows of the labelled nodes (single, if coarse)."""
         assert data.X is not None
         X = scale_rows(data.X, self.row_normalize)
         adjacency = normalized_adjacency(symmetric_adjacency(data.graph))
@@ -207,7 +208,7 @@ class PropagatedFeatures(GraphClassifier):
         return AUTO_C * n_labels / len(self.classes_) if isinstance(self.C, str) else float(self.C)
 
     def _fit_softmax(
-        self, rows: npt.NDArray[np.float64], codes: npt.NDArray[np.int32], gram: npt.NDArray[np.float64] | None
+        self, rows: npt.NDArray[Any], codes: npt.NDArray[np.int32], gram: npt.NDArray[np.float64] | None
     ) -> npt.NDArray[np.float64]:
         """Fit the regression; return the scores of the rows."""
         self._mean_square = _mean_square(rows)
@@ -216,8 +217,8 @@ class PropagatedFeatures(GraphClassifier):
         if gram is not None:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
             # the same, and small. Products of the rows are enough to have their coordinates.
-            products_of_unit = gram.astype(np.float64, copy=False) / self._mean_square
-            if self._is_coarse:
+            products_of_unit = gram / self._mean_square
+            if self._is_coarse and len(rows) <= MOST_COARSE:
                 coarse = fit_softmax_coarsely(products_of_unit, codes, n_classes, C, tol=self._tolerance)
                 shares, self.intercept_, self.n_iter_ = coarse
             else:
@@ -237,6 +238,6 @@ class PropagatedFeatures(GraphClassifier):
         return fitted
 
 
-def _mean_square(rows: npt.NDArray[np.float64]) -> float:
+def _mean_square(rows: npt.NDArray[Any]) -> float:
     """Return the mean of the squared norms of rows; 1 if all are zero."""
     return float(np.einsum("ij,ij->", rows, rows)) / len(rows) or 1.0

@@ -37,7 +37,7 @@ from planetoid.data.types import Probabilities
 from planetoid.engine.filters import GraphMatrix, add_powers, one_thread_if_loaded
 from planetoid.graph.adjacency import mean_weight, strengths, symmetric_adjacency, with_loops
 from planetoid.labels import mask_labels
-from planetoid.training.softmax_regression import labels_to_leave_out
+from planetoid.training.softmax_regression import MOST_LEFT_OUT, labels_to_leave_out
 
 __all__ = [
     "FAR", "NEAR", "NEAR_ALONE", "Smoothing", "label_groups", "label_step", "propagated_labels", "reference_sample",
@@ -72,11 +72,13 @@ class Smoothing(NamedTuple):
     own: float  # share of a node's own features that no step mixes with others
     tolerance: float  # of softmax regression
     factor: float  # of the temperature, beside AGREEMENT: a weaker reference is less certain than a method may be
+    most_labels: int  # that softmax regression learns from
     suffices: float = 0.0  # log-loss, as a share of that of a guess, below which propagated labels are not asked for
 
 
-FAR = Smoothing(label_steps=10, steps=8, own=0.1, tolerance=1e-4, factor=1.0)
-NEAR = Smoothing(label_steps=6, steps=2, own=0.2, tolerance=1e-3, factor=0.95)  # faster; as good for some methods
+FAR = Smoothing(label_steps=10, steps=8, own=0.1, tolerance=1e-4, factor=1.0, most_labels=MOST_LEFT_OUT)
+# Faster, and as good for some methods.
+NEAR = Smoothing(label_steps=6, steps=2, own=0.2, tolerance=1e-3, factor=0.95, most_labels=300)
 NEAR_ALONE = NEAR._replace(suffices=0.65)  # for a method whose fit takes as long as two references
 
 
@@ -192,7 +194,7 @@ def _by_features(data: Dataset, smoothing: Smoothing = FAR, unit_rows: Rows | No
     from planetoid.baselines.feat import Feat
     from planetoid.baselines.propagated_features import PropagatedFeatures
 
-    few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data)), validation=None)
+    few = replace(data, y=mask_labels(data.y, labels_to_leave_out(data, smoothing.most_labels)), validation=None)
     if data.graph.n_edges:
         propagated = PropagatedFeatures(K=smoothing.steps, alpha=smoothing.own)
         if unit_rows is not None:

@@ -22,7 +22,9 @@ Rows: TypeAlias = "npt.NDArray[np.float32] | npt.NDArray[np.float64] | sparse.cs
 def scale_rows(X: Rows, norm: str | None, dtype: npt.DTypeLike | None = None) -> Rows:
     """Return feature rows scaled to unit ``"l1"`` or ``"l2"`` norm; ``None`` leaves them as they are.
 
-    Rows of zeros stay zero. The norm is taken in the precision of ``X``; ``dtype`` converts the result.
+    Rows of zeros stay zero. The norm is taken in the precision of ``X``; ``dtype`` converts the result. Sparse rows
+    share their indices with ``X`` if those are sorted, so entries of the result must not be dropped in place
+    (``eliminate_zeros``).
 
     >>> scale_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32), "l2", np.float64).round(6).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
@@ -51,7 +53,7 @@ def _normalized_sparse(X: sparse.csr_array, norm: str) -> sparse.csr_array:
     norms[norms == 0] = 1.0
     entries = np.empty_like(X.data)
     np.divide(X.data, np.repeat(norms, np.diff(X.indptr)), out=entries, casting="same_kind")
-    is_canonical = X.has_canonical_format  # then nothing will move the entries, which both can have in the same places
+    is_canonical = X.has_canonical_format  # then no method sorts the entries, which both can have in the same places
     indices, indptr = (X.indices, X.indptr) if is_canonical else (X.indices.copy(), X.indptr.copy())
     scaled = type(X)((entries, indices, indptr), shape=X.shape)
     scaled.has_canonical_format = is_canonical  # known already, and slow to find out for few rows

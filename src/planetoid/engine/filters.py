@@ -205,7 +205,10 @@ class Filter:
     def rows(
         self, X: Table | sparse.csr_array, nodes: npt.NDArray[np.int64], dtype: npt.DTypeLike = np.float32
     ) -> npt.NDArray[Any]:
-        """Return the rows ``(S @ X)[nodes]``, by propagation of nodes or of features, whichever are fewer."""
+        """Return the rows ``(S @ X)[nodes]``, by propagation of nodes or of features, whichever are fewer.
+
+        They are computed in single precision; ``dtype`` converts them.
+        """
         n, n_features = X.shape
         near = self._near(nodes) if self.K <= FEW_STEPS else None
         if near is not None:

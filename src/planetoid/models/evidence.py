@@ -4,7 +4,8 @@ With few labels, cross-validation is too noisy to select a view (:mod:`planetoid
 *agreement*: split the evidence (the edges, the columns of X) at random into halves and predict from each. The
 predictions of the two halves agree beyond chance only if both halves carry the same signal, which neither a random
 graph nor noise features do. It is the mean over all unlabelled nodes and over those that labels reach in both halves of
-the edges; about the other nodes the graph says nothing, so that it cannot agree there. With more labels,
+the edges. A view does not agree about nodes of which it knows nothing: the graph about those that no label reaches,
+features about nodes without any, neighbourhoods about those that are not connected to one with features. With more labels,
 :func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
 
 A graph may have communities that are not the classes. Both halves of its edges then show the same communities, and
@@ -91,11 +92,14 @@ class Evidence(NamedTuple):
         filter_ = Filter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE, self.n_threads)
         return FeatureView(self.X, filter_, labelled, random)
 
-    def described(self) -> npt.NDArray[np.bool_]:
-        """Return which nodes have features."""
+    def said(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return about which nodes a view of the features says anything: those that have some, or have some around."""
         if self.X is None:
-            return np.zeros(self.n_nodes, bool)
-        return np.asarray(self.X.any(axis=1) if isinstance(self.X, np.ndarray) else np.diff(self.X.indptr) > 0)
+            return {}
+        described = np.asarray(self.X.any(axis=1) if isinstance(self.X, np.ndarray) else np.diff(self.X.indptr) > 0)
+        if self.adjacency is None or described.all():
+            return {"features": described, "neighbourhood": described}
+        return {"features": described, "neighbourhood": reached_from(self.adjacency, np.flatnonzero(described))}
 
     def reached(self, labelled: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which nodes are connected to a labelled one."""
@@ -234,7 +238,7 @@ def _agreements(
     unlabelled[labelled] = False
     halves = evidence.halves(random)
     reached = unlabelled & halves[0].reached(labelled) & halves[1].reached(labelled)
-    said = {"graph": reached, "features": evidence.described()}  # about which nodes a view says something
+    said = evidence.said() | {"graph": reached}
     found = {}
     for name in names:
         predicted = []
