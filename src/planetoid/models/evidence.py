@@ -5,8 +5,8 @@ With few labels, cross-validation is too noisy to select a view (:mod:`planetoid
 predictions of the two halves agree beyond chance only if both halves carry the same signal, which neither a random
 graph nor noise features do. It is the mean over all unlabelled nodes and over those that labels reach in both halves of
 the edges. A view does not agree about nodes of which it knows nothing: the graph about those that no label reaches,
-features about nodes without any, neighbourhoods about those that are not connected to one with features. With more labels,
-:func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
+features about nodes without any, neighbourhoods about those that are not connected to one with features. With more
+labels, :func:`ask_views` gives more weight to the leave-one-out accuracy on the labelled nodes.
 
 A graph may have communities that are not the classes. Both halves of its edges then show the same communities, and
 agree although they are wrong. Left-out labels reveal it: where they say, by more than two standard errors, that a view
