@@ -212,7 +212,6 @@ class PropagatedFeatures(GraphClassifier):
     ) -> npt.NDArray[np.float64]:
         """Fit the regression; return the scores of the rows."""
         self._mean_square = _mean_square(rows)
-        scale = np.sqrt(self._mean_square)
         C, n_classes = self._inverse_penalty(len(codes)), len(self.classes_)
         if gram is not None:
             # The weights are in the span of the rows: in an orthonormal basis of it the problem is
@@ -228,6 +227,7 @@ class PropagatedFeatures(GraphClassifier):
             shares /= self._mean_square
             self.coef_, scores = shares.T.astype(rows.dtype, copy=False) @ rows, gram @ shares
         else:
+            scale = np.sqrt(self._mean_square)
             self.coef_ = self._regression(rows / scale, codes, C).coef / scale
             scores = rows @ self.coef_.T
         return with_first_class(scores + self.intercept_)
