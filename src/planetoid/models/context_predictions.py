@@ -13,6 +13,7 @@ from planetoid.data.types import Probabilities
 from planetoid.io.model_files import Tensors
 from planetoid.models.node_contexts import NodeContexts
 from planetoid.models.opinions import clearly_better, geometric_mean, kappa
+from planetoid.models.similar_rows import SimilarRows
 from planetoid.models.student import DistilledLayers, class_probabilities
 
 __all__ = ["ContextPredictions", "mean_prediction"]
@@ -35,6 +36,10 @@ class ContextPredictions(NamedTuple):
         """Return what the network predicts for rows x."""
         described = np.diff(x.indptr)[:, None] > 0
         return cls(layers, np.where(described, class_probabilities(layers, x), np.float32(0)))
+
+    def averaged(self, similar: SimilarRows) -> ContextPredictions:
+        """Return the predictions for each node averaged with those for the nodes whose features are most like its."""
+        return self._replace(own=similar.averaged(self.own))
 
     def extended(self, n_new: int, x: sparse.csr_array | None) -> ContextPredictions:
         """Return the predictions followed by those of new nodes, which have rows x or no features."""

@@ -39,7 +39,7 @@ from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, clearly_b
 from planetoid.models.teacher import Teacher, Verdict
 from planetoid.models.views import ALL_VIEWS, OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, Regression, View
 
-__all__ = ["CHANCE", "Evidence", "ask_views", "most_labelled"]
+__all__ = ["CHANCE", "Evidence", "ask_views", "most_labelled", "neighbours_say_more"]
 
 LABELS_THAT_COUNT = 100  # so many labels weigh leave-one-out as much as agreement
 MOST_LABELLED, FEWEST_PER_CLASS = 1_000, 5  # labelled nodes that a view learns from
@@ -205,6 +205,24 @@ def _hops_are_better(
         if not clearly_better(found, other, STANDARD_ERRORS) or found.mean() < other.mean() + least:
             return False
     return True
+
+
+def neighbours_say_more(
+    X: Rows,
+    adjacency: sparse.csr_array,
+    joined: sparse.csr_array,
+    labelled: npt.NDArray[np.int64],
+    codes: Codes,
+    n_classes: int,
+) -> bool:
+    """Return whether the features around a node label left-out nodes clearly better in a graph with more edges."""
+    often = np.bincount(codes, minlength=n_classes)[codes] > 1
+    found = []
+    for graph in (joined, adjacency):
+        view = Evidence(X, graph).view("neighbourhood", labelled, np.random.default_rng(0))
+        fit = view.regression(np.eye(n_classes)[codes])
+        found.append((fit.left_out.argmax(axis=1) == codes)[often])
+    return clearly_better(found[0], found[1], STANDARD_ERRORS)
 
 
 def _most_agreement(left_out: float, n_labels: int) -> float:

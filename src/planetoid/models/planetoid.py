@@ -194,6 +194,7 @@ class Planetoid(PlanetoidSteps):
         teacher = self._ask(data, X, adjacency)
         self.view_ = teacher.view
         self.reliability_ = {name: verdict.reliability for name, verdict in teacher.verdicts.items()}
+        similar, adjacency = self._similar_rows(data, X, adjacency)
         x, teacher = self._network_input(data, X, adjacency, teacher)
         contexts = NodeContexts.of(
             adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
@@ -202,7 +203,7 @@ class Planetoid(PlanetoidSteps):
         network = self._train(data, x, contexts, teacher)
         probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         self._network = network.weighted(teacher.network_weight)
-        probabilities = self._with_contexts(data, x, contexts, teacher, probabilities)
+        probabilities = self._with_contexts(data, x, contexts, teacher, similar, probabilities)
         self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
         self.second_share_ = 0.0 if self._second_view is None else self._second_view.share
         if self._second_view is not None:

@@ -18,7 +18,7 @@ from planetoid.graph.adjacency import reached_from
 from planetoid.labels import mask_labels, some_of_each_class
 from planetoid.models.context_network import ContextNetwork
 from planetoid.models.context_predictions import ContextPredictions
-from planetoid.models.evidence import Evidence, ask_views, most_labelled
+from planetoid.models.evidence import Evidence, ask_views, most_labelled, neighbours_say_more
 from planetoid.models.fitted_planetoid import FittedPlanetoid
 from planetoid.models.graph_inputs import MANY_CLASSES, beside_spectrum, graph_features
 from planetoid.models.hops import FEWEST_NODES, Hops
@@ -34,6 +34,7 @@ from planetoid.models.second_view import (
     regression_beside,
     second_share,
 )
+from planetoid.models.similar_rows import SimilarRows
 from planetoid.models.student import DistilledLayers, distil
 from planetoid.models.teacher import Teacher
 from planetoid.models.unreached import Unreached
@@ -47,6 +48,7 @@ from planetoid.utils.threads import resolve_n_jobs
 __all__ = ["PlanetoidSteps"]
 
 LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
+EFFORT_WITH_SIMILAR_ROWS = 0.5  # of distilling a network whose predictions are averaged over similar rows
 
 
 class PlanetoidSteps(FittedPlanetoid):
@@ -56,6 +58,20 @@ class PlanetoidSteps(FittedPlanetoid):
     training: Consistency
     callbacks: Sequence[Callback] | None
     verbose: int
+
+    def _similar_rows(
+        self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array
+    ) -> tuple[SimilarRows | None, sparse.csr_array]:
+        """Return which rows are similar, if the features around a node count, and a graph in which such nodes may be
+        joined."""
+        similar = None
+        if self.view_ == "neighbourhood" and data.graph.n_edges and isinstance(X, sparse.csr_array):
+            similar = SimilarRows.of(X)
+        if similar is None:
+            return None, adjacency
+        some, joined = self._some_labelled(data), similar.joined(adjacency)
+        is_better = neighbours_say_more(X, adjacency, joined, some, data.y[some], data.n_classes)
+        return similar, joined if is_better else adjacency
 
     def _network_input(
         self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array, teacher: Teacher
@@ -73,13 +89,22 @@ class PlanetoidSteps(FittedPlanetoid):
         return x, teacher.with_embedding(x, some, data.y[some], self._seed)
 
     def _with_contexts(
-        self, data: Dataset, x: sparse.csr_array, contexts: NodeContexts, teacher: Teacher, probabilities: Probabilities
+        self,
+        data: Dataset,
+        x: sparse.csr_array,
+        contexts: NodeContexts,
+        teacher: Teacher,
+        similar: SimilarRows | None,
+        probabilities: Probabilities,
     ) -> Probabilities:
         """Pool the predictions with those of the contexts of each node, if it has contexts."""
         self._context_predictions, self.propagation_weight_ = None, 0.0
         if self.view_ in OF_OWN_ROWS:
             return probabilities
-        self._context_predictions = ContextPredictions.of(self._distil(data, x, probabilities), x)
+        effort = 1.0 if similar is None else EFFORT_WITH_SIMILAR_ROWS
+        self._context_predictions = ContextPredictions.of(self._distil(data, x, probabilities, effort), x)
+        if similar is not None:
+            self._context_predictions = self._context_predictions.averaged(similar)
         most = min(1.0, float(teacher.network_weight))
         probabilities, self.propagation_weight_ = self._context_predictions.pooled_with(
             probabilities, contexts, data, most, teacher.accuracy
@@ -103,9 +128,7 @@ class PlanetoidSteps(FittedPlanetoid):
         return self._unreached.replaced_in(probabilities, contexts.around(), data.class_prior)
 
     def _layers_on_features(self, data: Dataset, X: Rows, probabilities: Probabilities) -> DistilledLayers:
-        """Return a network on features that was distilled already, or else a new one."""
-        if self.view_ == "neighbourhood" and self._context_predictions is not None:
-            return self._context_predictions.layers
+        """Return a network on features that says what the model predicts, which may have been distilled already."""
         if self.view_ == "features" and self._unreached is not None:
             return self._unreached.predictions.layers
         return self._distil(data, X, probabilities)
@@ -146,9 +169,11 @@ class PlanetoidSteps(FittedPlanetoid):
             parameter="view",
         )
 
-    def _distil(self, data: Dataset, x: Rows, probabilities: Probabilities) -> DistilledLayers:
+    def _distil(
+        self, data: Dataset, x: Rows, probabilities: Probabilities, effort: float = 1.0
+    ) -> DistilledLayers:
         return distil(
-            x, probabilities, data.labelled, data.y[data.labelled], seed=self._seed,
+            x, probabilities, data.labelled, data.y[data.labelled], seed=self._seed, effort=effort,
             n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,
         )  # fmt: skip
 

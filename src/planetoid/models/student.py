@@ -78,10 +78,14 @@ def distil(
     codes: npt.NDArray[np.integer],
     *,
     seed: int,
+    effort: float = 1.0,
     n_threads: int = 1,
     verbose: int = 0,
 ) -> DistilledLayers:
-    """Learn from rows X to predict what a model predicts for them, and the labels that are known."""
+    """Learn from rows X to predict what a model predicts for them, and the labels that are known.
+
+    ``effort`` is the share of the usual training steps.
+    """
     from planetoid.engine.arrays import GraphArrays
     from planetoid.engine.consistency import Examples
     from planetoid.engine.neighbourhoods import Walks
@@ -107,7 +111,7 @@ def distil(
     wide = min(1.0, ENOUGH_FEATURES * rows.shape[1] / max(1, len(unlabelled)))
     if len(examples.labelled) and len(unlabelled):
         plan = _plan((1 - wide) * min(1.0, len(unlabelled) / MANY), n_classes)
-        plan = keeping_few(plan, rows.shape[1])
+        plan = replace(keeping_few(plan, rows.shape[1]), steps=round(effort * plan.steps))
         loss = ConsistencyLoss(layers, feature_arrays(rows), walks, examples, plan, n_threads=n_threads)
         with progress("student", plan.steps, verbose) as advance:
             for step in range(plan.steps):

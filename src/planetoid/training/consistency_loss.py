@@ -24,6 +24,7 @@ MAX_WEIGHT_DECAY = 0.005
 FEW_CLASSES = 6  # with fewer, the weight decay is smaller, since there are fewer labels in all
 MANY_LABELS = 20  # per class, at which the weight decay is largest
 UNITS_TOGETHER = 8  # hidden units that are in one process
+UNITS_PER_THREAD = 64  # at least: with fewer, threads wait for each other longer than they work
 
 Arrays = dict[str, npt.NDArray[np.float32]]
 
@@ -86,7 +87,7 @@ class ConsistencyLoss(Loss):
         if self.shard is not None:
             layers = layers._replace(W1=np.ascontiguousarray(layers.W1[:, self.shard.columns]))
         self.layers, self.first_unit = layers, 0 if self.shard is None else self.shard.columns.start
-        self.n_threads = n_threads
+        self.n_threads = max(1, min(n_threads, layers.W1.shape[1] // UNITS_PER_THREAD))
         self.has_validation = evaluate is not None
         self._evaluate = evaluate
         self.first, self.second, self.gradients = (Layers(*map(np.zeros_like, layers)) for _ in range(3))
