@@ -32,13 +32,14 @@ def insert(node: np.int32, similarity: np.float32, nodes: Nodes, similarities: R
 
 @entry
 def find_similar(
-    indptr: Integers, indices: Nodes, values: Row, first_of: Integers, rows_of: Nodes, values_of: Row, sums: Row,
-    last_seen: Nodes, touched: Nodes, nodes: Nodes, similarities: Table,
+    indptr: Integers, indices: Nodes, values: Row, first_of: Integers, rows_of: Nodes, values_of: Row,
+    without_itself: bool, sums: Row, last_seen: Nodes, touched: Nodes, nodes: Nodes, similarities: Table,
 ) -> None:  # fmt: skip
-    """Set the most similar other rows of each row, and how similar they are; -1 and 0 where there are no more.
+    """Set the known rows that are most similar to each row, and how similar they are; -1 and 0 if there are no more.
 
-    ``first_of``, ``rows_of`` and ``values_of`` are the columns of the same matrix; ``sums``, ``last_seen``, of -1, and
-    ``touched`` are memory for one number per row.
+    ``first_of``, ``rows_of`` and ``values_of`` are the columns of the known rows. With ``without_itself`` the rows are
+    the known ones, and none is similar to itself. ``sums``, ``last_seen``, of -1, and ``touched`` are memory for one
+    number per known row.
     """
     for row in range(len(nodes)):
         n_touched = np.int64(0)
@@ -55,5 +56,5 @@ def find_similar(
             nodes[row, k], similarities[row, k] = -1, ZERO
         for at in range(n_touched):
             other = touched[at]
-            if other != row and sums[other] > ZERO:
+            if sums[other] > ZERO and not (without_itself and other == row):
                 insert(other, sums[other], nodes[row], similarities[row])

@@ -29,7 +29,8 @@ class ContextPredictions(NamedTuple):
     """
 
     layers: DistilledLayers
-    own: npt.NDArray[np.float32]  # (node, class): of each node from its own row
+    own: npt.NDArray[np.float32]  # (node, class): of each node from its own row, and from the most similar ones
+    similar: SimilarRows | None = None  # whose predictions are averaged
 
     @classmethod
     def of(cls, layers: DistilledLayers, x: sparse.csr_array) -> ContextPredictions:
@@ -39,11 +40,16 @@ class ContextPredictions(NamedTuple):
 
     def averaged(self, similar: SimilarRows) -> ContextPredictions:
         """Return the predictions for each node averaged with those for the nodes whose features are most like its."""
-        return self._replace(own=similar.averaged(self.own))
+        return self._replace(own=similar.averaged(self.own), similar=similar)
 
     def extended(self, n_new: int, x: sparse.csr_array | None) -> ContextPredictions:
         """Return the predictions followed by those of new nodes, which have rows x or no features."""
-        new = np.zeros((n_new, self.own.shape[1]), np.float32) if x is None else self.of(self.layers, x).own
+        if x is None:
+            new = np.zeros((n_new, self.own.shape[1]), np.float32)
+        else:
+            new = self.of(self.layers, x).own
+            if self.similar is not None:
+                new = self.similar.averaged_for(x, new, lambda rows: class_probabilities(self.layers, rows))
         return self._replace(own=np.vstack([self.own, new]))
 
     def mean(self, contexts: NodeContexts, otherwise: Probabilities) -> Probabilities:
@@ -84,12 +90,16 @@ class ContextPredictions(NamedTuple):
 
     def tensors(self) -> Tensors:
         """Return everything as arrays."""
-        return {"own_predictions": self.own} | self.layers.tensors("distilled")
+        similar = {} if self.similar is None else self.similar.tensors()
+        return {"own_predictions": self.own} | self.layers.tensors("distilled") | similar
 
     @classmethod
     def of_tensors(cls, tensors: Tensors) -> ContextPredictions:
         """Restore what :meth:`tensors` returned."""
-        return cls(DistilledLayers.of_tensors(tensors, "distilled"), tensors["own_predictions"])
+        layers, own, similar = DistilledLayers.of_tensors(tensors, "distilled"), tensors["own_predictions"], None
+        if "similar.share" in tensors:
+            similar = SimilarRows.of_tensors(tensors, len(own), len(layers.W1))
+        return cls(layers, own, similar)
 
 
 def mean_prediction(own: npt.NDArray[np.float32], contexts: NodeContexts, otherwise: Probabilities) -> Probabilities:

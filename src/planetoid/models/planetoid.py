@@ -194,14 +194,14 @@ class Planetoid(PlanetoidSteps):
         teacher = self._ask(data, X, adjacency)
         self.view_ = teacher.view
         self.reliability_ = {name: verdict.reliability for name, verdict in teacher.verdicts.items()}
-        similar, adjacency = self._similar_rows(data, X, adjacency)
+        similar, adjacency = self._similar_rows(data, X, adjacency, teacher)
         x, teacher = self._network_input(data, X, adjacency, teacher)
         contexts = NodeContexts.of(
             adjacency, self.neighbourhood, self.view_, resolve_n_jobs(self.n_jobs), restart=teacher.restart
         )
         self.restart_ = contexts.restart
         network = self._train(data, x, contexts, teacher)
-        probabilities = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
+        probabilities = of_network = np.asarray(softmax(self._pooled(data, network, teacher), axis=1))
         self._network = network.weighted(teacher.network_weight)
         probabilities = self._with_contexts(data, x, contexts, teacher, similar, probabilities)
         self._second_view = self._look_again(data, X, x, adjacency, teacher, probabilities)
@@ -211,7 +211,9 @@ class Planetoid(PlanetoidSteps):
         probabilities = self._with_others(data, X, contexts, probabilities)
         self._student = None
         if self.student and X is not None:
-            self._student = Student.of(self._layers_on_features(data, X, probabilities), X, probabilities)
+            self._student = Student.of(
+                self._layers_on_features(data, X, teacher, of_network, probabilities), X, probabilities
+            )
         inputs = None if X is None else self._inputs
         self._reference = CalibrationReference(
             self.view_, adjacency, inputs, x if self._asks_for_sample(data) else None

@@ -26,7 +26,7 @@ from planetoid.models.hops import MOST_NODES as MOST_NODES_OF_HOPS
 from planetoid.models.inputs import keeping_few
 from planetoid.models.label_set_model import LabelSetModel, Material, embedded_for_sets
 from planetoid.models.node_contexts import NodeContexts
-from planetoid.models.opinions import to_probabilities
+from planetoid.models.opinions import geometric_mean, to_probabilities
 from planetoid.models.second_view import (
     MOST_NODES,
     SecondView,
@@ -48,6 +48,9 @@ from planetoid.utils.threads import resolve_n_jobs
 __all__ = ["PlanetoidSteps"]
 
 LEAST_WIDTH, MOST_WIDTH = 32, 128  # of the embedding
+# Reliability of features relative to that of the graph, for which they count not at all, and fully:
+SIMILAR_ROWS_COUNT = 0.55, 0.75
+FINAL_PREDICTIONS_COUNT = 0.7, 1.0  # for the student, beside those of the network
 EFFORT_WITH_SIMILAR_ROWS = 0.5  # of distilling a network whose predictions are averaged over similar rows
 
 
@@ -60,17 +63,17 @@ class PlanetoidSteps(FittedPlanetoid):
     verbose: int
 
     def _similar_rows(
-        self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array
+        self, data: Dataset, X: Rows | None, adjacency: sparse.csr_array, teacher: Teacher
     ) -> tuple[SimilarRows | None, sparse.csr_array]:
-        """Return which rows are similar, if the features around a node count, and a graph in which such nodes may be
-        joined."""
+        """Return what knows similar rows, if they count, and a graph in which such nodes are joined if that helps."""
         similar = None
         if self.view_ == "neighbourhood" and data.graph.n_edges and isinstance(X, sparse.csr_array):
             similar = SimilarRows.of(X)
-        if similar is None:
+        if X is None or similar is None:
             return None, adjacency
         some, joined = self._some_labelled(data), similar.joined(adjacency)
         is_better = neighbours_say_more(X, adjacency, joined, some, data.y[some], data.n_classes)
+        similar = similar.weighted(teacher.features_rival_graph(*SIMILAR_ROWS_COUNT))
         return similar, joined if is_better else adjacency
 
     def _network_input(
@@ -101,7 +104,8 @@ class PlanetoidSteps(FittedPlanetoid):
         self._context_predictions, self.propagation_weight_ = None, 0.0
         if self.view_ in OF_OWN_ROWS:
             return probabilities
-        effort = 1.0 if similar is None else EFFORT_WITH_SIMILAR_ROWS
+        is_student = similar is None or teacher.features_rival_graph(*FINAL_PREDICTIONS_COUNT) == 0
+        effort = 1.0 if is_student else EFFORT_WITH_SIMILAR_ROWS
         self._context_predictions = ContextPredictions.of(self._distil(data, x, probabilities, effort), x)
         if similar is not None:
             self._context_predictions = self._context_predictions.averaged(similar)
@@ -127,9 +131,20 @@ class PlanetoidSteps(FittedPlanetoid):
             return probabilities
         return self._unreached.replaced_in(probabilities, contexts.around(), data.class_prior)
 
-    def _layers_on_features(self, data: Dataset, X: Rows, probabilities: Probabilities) -> DistilledLayers:
-        """Return a network on features that says what the model predicts, which may have been distilled already."""
-        if self.view_ == "features" and self._unreached is not None:
+    def _layers_on_features(
+        self, data: Dataset, X: Rows, teacher: Teacher, of_network: Probabilities, probabilities: Probabilities
+    ) -> DistilledLayers:
+        """Return a network on features that says what the model predicts, which may have been distilled already.
+
+        Where the graph says more than the features, these can tell what the network predicts, but not what the contexts
+        of a node add to it.
+        """
+        if self.view_ == "neighbourhood" and self._context_predictions is not None:
+            share = teacher.features_rival_graph(*FINAL_PREDICTIONS_COUNT)
+            if share == 0:
+                return self._context_predictions.layers
+            probabilities = geometric_mean(of_network, probabilities, share)
+        elif self.view_ == "features" and self._unreached is not None:
             return self._unreached.predictions.layers
         return self._distil(data, X, probabilities)
 
@@ -169,9 +184,7 @@ class PlanetoidSteps(FittedPlanetoid):
             parameter="view",
         )
 
-    def _distil(
-        self, data: Dataset, x: Rows, probabilities: Probabilities, effort: float = 1.0
-    ) -> DistilledLayers:
+    def _distil(self, data: Dataset, x: Rows, probabilities: Probabilities, effort: float = 1.0) -> DistilledLayers:
         return distil(
             x, probabilities, data.labelled, data.y[data.labelled], seed=self._seed, effort=effort,
             n_threads=resolve_n_jobs(self.n_jobs), verbose=self.verbose,

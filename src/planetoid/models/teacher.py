@@ -23,6 +23,7 @@ PRIOR_LABELS = 3.0  # per class, from which on the teacher's counts weigh more t
 TEACHER_WEIGHT = 0.25  # of the teacher's log-probabilities in the prediction
 TEACHER_LABELS = 20.0  # this / number of labels is added to that weight
 TEACHER_KNOWS_BETTER = 4.0  # the same, where the network labels its own labels worse than the teacher those left out
+LEAST_RELIABILITY = 1e-3
 SMALLEST = np.float32(1e-12)
 
 
@@ -97,6 +98,17 @@ class Teacher(NamedTuple):
         """Weight of the log-probabilities of the network."""
         weight: np.float32 = np.float32(1 if self.network_share is None else 2 * self.network_share)
         return weight
+
+    def features_rival_graph(self, least: float, most: float) -> float:
+        """Return how far the features of a node are as reliable as its place in the graph: from 0 to 1.
+
+        ``least`` and ``most`` are the ratios of both for which it is 0 or 1.
+        """
+        if not {"features", "graph"} <= set(self.verdicts):
+            return 1.0
+        of_features, of_graph = (max(0.0, self.verdicts[view].reliability) for view in ("features", "graph"))
+        ratio = of_features / max(of_graph, LEAST_RELIABILITY)
+        return float(np.clip((ratio - least) / (most - least), 0.0, 1.0))
 
     def weight(self, n_labels: int, *, fits: bool) -> np.float32:
         """Return the weight of the teacher's log-probabilities, beside a network that fits its labels or not."""
