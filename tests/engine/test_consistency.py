@@ -9,6 +9,7 @@ from tests.distributed.in_threads import run_together
 from planetoid.engine.arrays import GraphArrays
 from planetoid.engine.consistency import Examples, FeatureArrays
 from planetoid.engine.neighbourhoods import Walks
+from planetoid.training import consistency_loss
 from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
 from planetoid.training.settings import Consistency
 
@@ -126,9 +127,11 @@ def test_the_step_is_that_of_adam_with_weight_decay():
         np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-6)
 
 
-def test_the_result_does_not_depend_on_the_number_of_threads():
+def test_the_result_does_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr(consistency_loss, "UNITS_PER_THREAD", 8)
     plan = PLAN.replace(dropout=0.5, feature_dropout=0.3, alignment=1.0, teaching=5)
     losses = [new_loss(plan, n_threads=n_threads, units=37) for n_threads in (1, 2, 3)]
+    assert [loss.n_threads for loss in losses] == [1, 2, 3]
     for loss in losses:
         for step in range(10):
             loss.step(step)
@@ -137,7 +140,13 @@ def test_the_result_does_not_depend_on_the_number_of_threads():
             np.testing.assert_array_equal(one, two)
 
 
-def test_the_result_does_not_depend_on_the_number_of_processes():
+def test_threads_share_units_only_if_there_are_enough_for_each():
+    found = [new_loss(n_threads=2, units=units).n_threads for units in (32, 127, 128)]
+    assert found == [1, 1, 2]
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes(monkeypatch):
+    monkeypatch.setattr(consistency_loss, "UNITS_PER_THREAD", 8)
     plan = PLAN.replace(dropout=0.5, feature_dropout=0.3, alignment=1.0, teaching=5)
 
     def trained(exchange=None):

@@ -44,6 +44,24 @@ def citation():
     return data, data.split("random", per_class=10, n_val=60, n_test=300, seed=0)
 
 
+def own_and_similar(own, known, x, rows, share, *, without_itself=False):
+    """The means of own values and of those of the 30 most similar known rows, in dense matrices by hand."""
+    frequency = (rows.toarray() != 0).sum(axis=0)
+    rarity = np.log((rows.toarray() != 0).any(axis=1).sum() / np.maximum(frequency, 1))
+    one, other = (matrix.toarray().astype(float) * rarity for matrix in (x, rows))
+    one, other = (matrix / np.maximum(np.linalg.norm(matrix, axis=1), 1e-300)[:, None] for matrix in (one, other))
+    similarity = one @ other.T
+    if without_itself:
+        np.fill_diagonal(similarity, 0.0)
+    found = own.copy()
+    for row, values in enumerate(similarity):
+        nearest = np.argsort(-values, kind="stable")[:30]
+        nearest = nearest[values[nearest] > 0]
+        if len(nearest):
+            found[row] = (1 - share) * own[row] + share * known[nearest].mean(axis=0)
+    return found
+
+
 def pooled(model, adjacency, network, own):
     """The predictions of a network and the mean of own predictions over contexts, in dense matrices by hand."""
     A = adjacency.toarray().astype(float)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.models.conftest import planetoid, pooled
+from tests.models.conftest import own_and_similar, planetoid, pooled
 
 import planetoid as pl
 from planetoid.models.context_network import ContextNetwork
@@ -32,7 +32,10 @@ def test_new_nodes_with_edges_are_as_if_they_had_been_there(citation, grown):
     inputs = sparse.csr_array(model._inputs.scaled(data.X))
     contexts = model._network.contexts._replace(adjacency=matrix)
     whole = ContextNetwork.of(model._network.layers, contexts, inputs)
-    own = class_probabilities(model._student.layers, model._inputs.scaled(data.X))
+    predictions = model._context_predictions
+    alone = class_probabilities(predictions.layers, inputs)
+    of_new = own_and_similar(alone[n:], alone[:n], inputs[n:], inputs[:n], predictions.similar.share)
+    own = np.vstack([predictions.own, of_new])
     network = np.exp(whole.log_probabilities(whole.embedding()))
     expected = model.calibration_.apply(pooled(model, matrix, network, own)[n:])
     np.testing.assert_allclose(found, expected, rtol=1e-3)
