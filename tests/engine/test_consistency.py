@@ -1,5 +1,6 @@
 """One step on L_s + L_u, against the same computed by torch."""
 
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +15,7 @@ from planetoid.training.consistency_loss import ConsistencyLoss, new_layers
 from planetoid.training.settings import Consistency
 
 PLAN = Consistency(
-    steps=50, n_labelled=100, n_unlabelled=6, weight=1.0, warmup=0, temperature=0.5, confidence=1.5, alignment=0.0,
+    steps=50, n_labelled=100, n_unlabelled=6, weight=1.0, warmup=0, temperature=0.5, confidence=2.0, alignment=0.0,
     teaching=0, learning_rate=0.01, weight_decay=0.0, dropout=0.0, feature_dropout=0.0,
 )  # fmt: skip
 N, N_FEATURES, N_CLASSES = 20, 9, 3
@@ -79,7 +80,7 @@ def by_torch(loss, before, teaching=0.0, alignment=0.0):
             target = target / target.sum(dim=1, keepdim=True)
         taught = torch.tensor(examples.teacher[memory.nodes[loss.n_labelled : half]])
         target = (1 - teaching) * target + teaching * taught
-        counts = (target.max(dim=1).values >= plan.confidence / N_CLASSES).float()
+        counts = (target.max(dim=1).values >= plan.confidence / (N_CLASSES + 1)).float()
         target = target ** (1 / plan.temperature)
         target = target / target.sum(dim=1, keepdim=True)
     distance = ((first - target) ** 2).sum(dim=1) + ((second - target) ** 2).sum(dim=1)
@@ -95,7 +96,7 @@ def by_torch(loss, before, teaching=0.0, alignment=0.0):
     [
         ({}, 0.0),
         ({"weight": 3.0, "confidence": 0.0}, 0.0),
-        ({"alignment": 0.7, "confidence": 1.2}, 0.0),
+        ({"alignment": 0.7, "confidence": 1.6}, 0.0),
         ({"teaching": 10**9}, 1.0),
         ({"dropout": 0.5, "feature_dropout": 0.25, "confidence": 0.0}, 0.0),
     ],

@@ -171,6 +171,21 @@ def test_the_same_guess_about_nodes_without_features_is_no_agreement(seed):
         assert abs(verdicts[name].agreement) < 0.12
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_degrees_are_no_agreement(seed):
+    """Both halves of the edges show the same nodes of high degree, which tells nothing about classes."""
+    rng = np.random.default_rng(seed)
+    pull = np.minimum((1 - rng.random(1000)) ** -0.6, 50)
+    ends = rng.choice(1000, (2, 20_000), p=pull / pull.sum())
+    edges = sparse.coo_array((np.ones(20_000, np.float32), ends), shape=(1000, 1000))
+    adjacency = sparse.csr_array(((edges + edges.T) > 0).astype(np.float32))
+    X = sparse.csr_array(rng.random((1000, 60)) < 0.2, dtype=np.float32)
+    truth = rng.integers(0, 3, 1000)
+    labelled = labelled_of(truth, 2)
+    verdicts = ask_views(Evidence(X, adjacency), labelled, truth[labelled], 3, seed=seed).verdicts
+    assert abs(verdicts["neighbourhood"].agreement) < 0.12
+
+
 def test_a_second_opinion_counts_less_if_it_is_worse_at_labels_left_out():
     reliable = {"neighbourhood": 1.0, "graph": 1.0}
     alike = {name: Verdict(0.5, 0.8, 1.0) for name in reliable}

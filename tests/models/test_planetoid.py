@@ -57,6 +57,18 @@ def test_without_edges_a_graph_is_made_from_the_features(citation):
     assert correct(citation, model.predict()) > correct(citation, feat.predict()) - 0.02
 
 
+def test_two_classes_learn_from_unlabelled_nodes_too():
+    """Of two classes, twice the share of one would be all: no prediction would be confident enough for L_u."""
+    data = pl.datasets.make_citation(400, n_classes=2, seed=1)
+    split = data.split("random", per_class=5, n_val=0, n_test=300, seed=0)
+    y = pl.mask_labels(data.y, split.train)
+    found = [
+        planetoid(training__weight=weight, training__alignment=0.0).fit(data.X, y, graph=data.graph).embedding_
+        for weight in (0.0, 1.0)
+    ]
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+
+
 def test_a_misleading_graph_is_noticed():
     rng = np.random.default_rng(0)
     truth = np.arange(600) % 4

@@ -11,7 +11,15 @@ from scipy import sparse
 if TYPE_CHECKING:
     from planetoid.graph.core import Graph
 
-__all__ = ["mean_weight", "normalized_adjacency", "reached_from", "strengths", "symmetric_adjacency", "with_loops"]
+__all__ = [
+    "leading_vector",
+    "mean_weight",
+    "normalized_adjacency",
+    "reached_from",
+    "strengths",
+    "symmetric_adjacency",
+    "with_loops",
+]
 
 
 def symmetric_adjacency(graph: Graph) -> sparse.csr_array:
@@ -40,6 +48,22 @@ def normalized_adjacency(adjacency: sparse.csr_array) -> sparse.csr_array:
     looped.data *= np.repeat(root, np.diff(looped.indptr))
     looped.data *= root[looped.indices]
     return _with_entries(looped, looped.data.astype(np.float32))
+
+
+def leading_vector(adjacency: sparse.csr_array) -> npt.NDArray[np.float64]:
+    """Return the unit vector that :func:`normalized_adjacency` does not change: the roots of the degrees.
+
+    Powers of that matrix add a multiple of it to all columns, so that their rows tell degrees apart, whatever else they
+    tell.
+
+    >>> star = sparse.csr_array(np.array([[0, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]], np.float32))
+    >>> vector = leading_vector(star)
+    >>> bool(np.allclose(normalized_adjacency(star) @ vector, vector)), (10 * vector**2).round(6).tolist()
+    (True, [4.0, 2.0, 2.0, 2.0])
+    """
+    entries = _with_entries(adjacency, adjacency.data.astype(np.float64))
+    roots = np.sqrt(strengths(with_loops(entries, mean_weight(adjacency))))
+    return np.asarray(roots / np.linalg.norm(roots))
 
 
 def _with_entries(adjacency: sparse.csr_array, entries: npt.NDArray[np.floating]) -> sparse.csr_array:

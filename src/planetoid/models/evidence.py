@@ -30,14 +30,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.data.scaling import Rows
-from planetoid.engine.filters import Filter
-from planetoid.graph.adjacency import normalized_adjacency, reached_from
+from planetoid.graph.adjacency import reached_from
 from planetoid.labels import some_of_each_class
 from planetoid.models.hops import Hops
 from planetoid.models.node_contexts import USUAL_RESTART
 from planetoid.models.opinions import FEW_LABELS, SECOND_POWER, Codes, clearly_better, kappa, sharpened
 from planetoid.models.teacher import Teacher, Verdict
-from planetoid.models.views import ALL_VIEWS, OWN_SHARE, STEPS, VIEWS, FeatureView, GraphView, Regression, View
+from planetoid.models.views import ALL_VIEWS, VIEWS, FeatureView, GraphView, Regression, View
 
 __all__ = ["CHANCE", "Evidence", "ask_views", "most_labelled", "neighbours_say_more"]
 
@@ -89,8 +88,7 @@ class Evidence(NamedTuple):
         if name == "graph":
             return GraphView(self.adjacency, labelled, self.n_threads)
         assert self.X is not None
-        filter_ = Filter(normalized_adjacency(self.adjacency), "ssgc", STEPS, OWN_SHARE, self.n_threads)
-        return FeatureView(self.X, filter_, labelled, random)
+        return FeatureView(self.X, self.adjacency, labelled, random, self.n_threads)
 
     def said(self) -> dict[str, npt.NDArray[np.bool_]]:
         """Return about which nodes a view of the features says anything: those that have some, or have some around."""

@@ -18,15 +18,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from planetoid.data.types import Probabilities
-from planetoid.engine.filters import Filter
 from planetoid.explanation.contributions import Answer
-from planetoid.graph.adjacency import normalized_adjacency
 from planetoid.io.model_files import Tensors
 from planetoid.models.context_reasons import scaled_and_shifted
 from planetoid.models.evidence import CHANCE
 from planetoid.models.opinions import Codes, geometric_mean, sharpened
 from planetoid.models.teacher import Verdict
-from planetoid.models.views import OWN_SHARE, STEPS, FeatureView
+from planetoid.models.views import FeatureView
 
 __all__ = ["MOST_NODES", "SecondView", "embedding_opinion", "regression_beside", "second_share"]
 
@@ -93,8 +91,7 @@ def embedding_opinion(
     *, seed: int, n_threads: int,
 ) -> npt.NDArray[np.float32]:  # fmt: skip
     """Classify all nodes by the mean of an embedding x of the graph around them."""
-    around = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE, n_threads)
-    view = FeatureView(x.toarray(), around, labelled, np.random.default_rng([seed, 3]))
+    view = FeatureView(x.toarray(), adjacency, labelled, np.random.default_rng([seed, 3]), n_threads)
     return view.classify(codes, n_classes, view.regression(np.eye(n_classes)[codes]))
 
 

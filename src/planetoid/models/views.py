@@ -7,9 +7,13 @@ A *view* turns every node i into a row Z_i:
 - ``"graph"``: where it is in the graph, by the kernel of label spreading;
 - ``"hops"``: its own features beside those one and two steps away (:mod:`planetoid.models.hops`),
 
-with the filter S of :mod:`planetoid.graph.adjacency`, a mean over powers of the normalised adjacency matrix. Rows are
-centred and scaled to unit length. A classifier on a view is linear in the rows of the labelled nodes, so it takes one
-small dense system and one propagation of n x classes numbers, in a fraction of a second.
+with a filter S, a mean over powers of the normalised adjacency matrix (:class:`~planetoid.engine.filters.Filter`). Rows
+are centred and scaled to unit length. Such powers also tell nodes of high degree from others, all the more the higher
+the power: that part is removed (:func:`~planetoid.graph.adjacency.leading_vector`), or two halves of the edges would
+agree about degrees, whatever the classes are.
+
+A classifier on a view is linear in the rows of the labelled nodes, so it takes one small dense system and one
+propagation of n x classes numbers, in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from scipy import sparse
 from planetoid.data.scaling import Rows
 from planetoid.engine.filters import Filter, GraphMatrix, add_powers, column_blocks
 from planetoid.errors import PlanetoidWarning
-from planetoid.graph.adjacency import normalized_adjacency
+from planetoid.graph.adjacency import leading_vector, normalized_adjacency
 from planetoid.models.opinions import (
     FEW_LABELS,
     SECOND_POWER,
@@ -122,32 +126,46 @@ class View(ABC):
 
 
 class FeatureView(View):
-    """Products of rows, centred and scaled to unit length: X itself, or S X with a filter S.
+    """Products of rows, centred and scaled to unit length: X itself, or S X with the filter S of a graph.
 
-    Rows are held for the labelled nodes, never for all.
+    X is centred before it is filtered, with the mean that leaves nothing along the leading vector of the graph. Rows
+    are held for the labelled nodes, never for all.
 
     Parameters
     ----------
     X : array or csr_array
-    filter_ : Filter or None
+    adjacency : csr_array or None
+        Symmetric.
     labelled : array
         Row numbers of the labelled nodes.
     random : Generator
         For the projections that estimate the lengths of the other rows; a length scales the scores of its own node, and
         never changes their order.
+    n_threads : int or None
+        Of compiled products; None: of scipy.
     """
 
     def __init__(
-        self, X: Rows, filter_: Filter | None, labelled: npt.NDArray[np.int64], random: np.random.Generator
+        self,
+        X: Rows,
+        adjacency: sparse.csr_array | None,
+        labelled: npt.NDArray[np.int64],
+        random: np.random.Generator,
+        n_threads: int | None = None,
     ) -> None:
-        self.X, self.filter = X, filter_
-        ones = np.full((X.shape[0], 1), 1.0 / X.shape[0], np.float32)
-        self.mean = np.asarray(X.T @ (ones if filter_ is None else filter_(ones)), dtype=np.float64)[:, 0]
-        rows = X[labelled] if filter_ is None else filter_.rows(X, labelled)
+        self.X, self.filter = X, None
+        ones = np.ones((X.shape[0], 1), np.float32)
+        self.filtered_ones, weight = ones.astype(np.float64), ones / X.shape[0]
+        if adjacency is not None:
+            self.filter = Filter(normalized_adjacency(adjacency), "ssgc", STEPS, OWN_SHARE, n_threads)
+            self.filtered_ones, weight = self.filter(ones).astype(np.float64), leading_vector(adjacency)[:, None]
+            weight = (weight / weight.sum()).astype(np.float32)
+        self.mean = np.asarray(X.T @ weight, dtype=np.float64)[:, 0]
+        rows = X[labelled] if self.filter is None else self.filter.rows(X, labelled)
         # In place, for there may be very many columns.
         self.rows = np.array(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64, order="C")
         del rows
-        self.rows -= self.mean
+        self.rows -= self.filtered_ones[labelled] * self.mean
         lengths = np.sqrt([float((row**2).sum()) for row in self.rows])
         self.rows /= np.maximum(lengths, SMALLEST)[:, None]
         self.gram = self.rows @ self.rows.T
@@ -169,7 +187,7 @@ class FeatureView(View):
         if self.filter is not None:
             values = self.filter(values)
         found = values.astype(np.float64)
-        found -= self.mean @ weights
+        found -= self.filtered_ones * (self.mean @ weights)
         return found
 
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

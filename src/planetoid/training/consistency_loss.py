@@ -141,7 +141,7 @@ class ConsistencyLoss(Loss):
             drop_features=round(256 * plan.feature_dropout),
             drop_units=round(256 * plan.dropout),
             temperature=float(plan.temperature),
-            confidence=float(plan.confidence) / n_classes,
+            confidence=float(plan.confidence) / (n_classes + 1),  # 2 / 2 would be a probability of 1
             consistency=float(plan.weight * min(1.0, step / plan.warmup if plan.warmup else 1.0)),
             alignment=float(plan.alignment),
             teaching=max(0.0, 1.0 - step / plan.teaching) if has_teacher else 0.0,

@@ -200,7 +200,7 @@ class Consistency(Parameters):
     temperature : float
         Power 1 / temperature to which the mean prediction of a node is raised before both are drawn to it.
     confidence : float
-        A node takes part in L_u if its mean prediction is at least so many times 1 / (number of classes).
+        A node takes part in L_u if its mean prediction is at least so many times 1 / (number of classes + 1).
     alignment : float
         Exponent of the correction that keeps the mean prediction near the class prior.
     teaching : int
