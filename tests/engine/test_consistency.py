@@ -1,6 +1,5 @@
 """One step on L_s + L_u, against the same computed by torch."""
 
-
 import numpy as np
 import pytest
 import torch

@@ -28,6 +28,7 @@ def dense_kernel(X, adjacency):
     roots = np.sqrt(adjacency.toarray().sum(axis=1) + 1)
     rows = filter_ @ (X.toarray() - roots @ X.toarray() / roots.sum())
     np.testing.assert_allclose(roots @ rows, 0, atol=1e-4)
+    rows -= rows.mean(axis=0)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return rows @ rows.T
 

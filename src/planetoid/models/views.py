@@ -128,8 +128,8 @@ class View(ABC):
 class FeatureView(View):
     """Products of rows, centred and scaled to unit length: X itself, or S X with the filter S of a graph.
 
-    X is centred before it is filtered, with the mean that leaves nothing along the leading vector of the graph. Rows
-    are held for the labelled nodes, never for all.
+    X is centred before it is filtered, with the mean that leaves nothing along the leading vector of the graph, and
+    once more after that. Rows are held for the labelled nodes, never for all.
 
     Parameters
     ----------
@@ -161,11 +161,14 @@ class FeatureView(View):
             self.filtered_ones, weight = self.filter(ones).astype(np.float64), leading_vector(adjacency)[:, None]
             weight = (weight / weight.sum()).astype(np.float32)
         self.mean = np.asarray(X.T @ weight, dtype=np.float64)[:, 0]
+        of_filtered = np.asarray(X.T @ (self.filtered_ones / X.shape[0]).astype(np.float32), dtype=np.float64)[:, 0]
+        self.rest = of_filtered - self.filtered_ones.mean() * self.mean
         rows = X[labelled] if self.filter is None else self.filter.rows(X, labelled)
         # In place, for there may be very many columns.
         self.rows = np.array(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64, order="C")
         del rows
         self.rows -= self.filtered_ones[labelled] * self.mean
+        self.rows -= self.rest
         lengths = np.sqrt([float((row**2).sum()) for row in self.rows])
         self.rows /= np.maximum(lengths, SMALLEST)[:, None]
         self.gram = self.rows @ self.rows.T
@@ -188,6 +191,7 @@ class FeatureView(View):
             values = self.filter(values)
         found = values.astype(np.float64)
         found -= self.filtered_ones * (self.mean @ weights)
+        found -= self.rest @ weights
         return found
 
     def scores(self, dual: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
