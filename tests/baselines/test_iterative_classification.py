@@ -101,3 +101,17 @@ def test_invalid_parameters(name, value, noisy):
     X, y, _, graph = noisy
     with pytest.raises(ParameterError, match=f"{name} must be .*, got {value!r}"):
         pl.IterativeClassification(**{name: value}).fit(X, y, graph=graph)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_labels_with_the_same_features_are_calibrated(seed):
+    """Products of rows in single precision, of which many are equal, have eigenvalues below zero by rounding."""
+    rng = np.random.default_rng(seed)
+    truth, n_columns = rng.integers(0, 24, 1500), 490
+    X = np.zeros((1500, n_columns), np.float32)
+    for _ in range(2):
+        X[np.arange(1500), (truth * 7 + rng.integers(0, 7, 1500)) % n_columns] = 1
+    graph = pl.Graph.from_edges(*rng.integers(0, 1500, (2, 1500)), nodes=1500)
+    labelled = np.concatenate([np.flatnonzero(truth == k)[:20] for k in range(24)])
+    model = pl.IterativeClassification().fit(sparse.csr_array(X), pl.mask_labels(truth, labelled), graph=graph)
+    assert (model.predict() == truth).mean() > 0.9

@@ -221,7 +221,9 @@ class PropagatedFeatures(GraphClassifier):
                 coarse = fit_softmax_coarsely(products_of_unit, codes, n_classes, C, tol=self._tolerance)
                 shares, self.intercept_, self.n_iter_ = coarse
             else:
-                coordinates = np.linalg.cholesky(products_of_unit + NEARLY_ZERO * np.eye(len(rows)))
+                rounding = len(rows) * float(np.finfo(rows.dtype).eps)  # of eigenvalues, of rows in that precision
+                nearly_zero = max(NEARLY_ZERO, rounding)
+                coordinates = np.linalg.cholesky(products_of_unit + nearly_zero * np.eye(len(rows)))
                 fitted = self._regression(coordinates, codes, C)
                 shares = solve_triangular(coordinates, fitted.coef.T, lower=True, trans="T")
             shares /= self._mean_square
