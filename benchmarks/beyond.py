@@ -55,6 +55,10 @@ REPLACED: dict[str, tuple[str, Callable[..., object]]] = {
         lambda self, probabilities, *_: (probabilities, 0.0),
     ),
     "without the second view": ("planetoid.models.planetoid_steps.second_share", lambda *_: 0.0),
+    "without similar rows": (
+        "planetoid.models.planetoid_steps.PlanetoidSteps._similar_rows",
+        lambda self, data, X, adjacency, teacher: (None, adjacency),
+    ),
 }
 PARTS = (*ABLATION, *REPLACED)
 SPECTRUM: dict[str, Callable[..., object] | None] = {
@@ -136,6 +140,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", default="cora,citeseer,pubmed")
     parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--parts", help="of the ablation, separated by semicolons; the others keep their results")
     parser.add_argument("--spectrum", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
@@ -144,8 +149,9 @@ def main() -> None:
     with ProcessPoolExecutor(options.jobs) as pool:
         if options.ablation:
             cells = [(n, k, s) for n in names for k in (3, 20) for s in range(options.seeds)]
-            found = list(pool.map(one_ablation, [(part, *cell) for part in PARTS for cell in cells]))
-            table = stored["ablation"] = {}
+            parts = options.parts.split(";") if options.parts else PARTS
+            found = list(pool.map(one_ablation, [(part, *cell) for part in parts for cell in cells]))
+            table = stored["ablation"] = {k: v for k, v in stored.get("ablation", {}).items() if k not in parts}
             for entry in found:
                 table.setdefault(entry["part"], {}).setdefault(entry["data"], []).append(round(entry["accuracy"], 2))
             for part, row in table.items():
