@@ -101,16 +101,16 @@ def sparse_graph():
 def test_similar_nodes_are_joined_where_left_out_labels_say_so(sparse_graph):
     X, truth, labelled, graph = sparse_graph
     y = pl.mask_labels(truth, labelled)
-    model = planetoid(view="neighbourhood").fit(X, y, graph=graph)
+    model = pl.Planetoid(view="neighbourhood", student=False).fit(X, y, graph=graph)
     added = model._network.contexts.adjacency.nnz - graph.to_scipy().nnz
     assert added > 900
     test = np.setdiff1d(np.arange(900), labelled)
     found = (model.predict()[test] == truth[test]).mean()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planetoid_steps, "neighbours_say_more", lambda *_: False)
-        other = planetoid(view="neighbourhood").fit(X, y, graph=graph)
+        other = pl.Planetoid(view="neighbourhood", student=False).fit(X, y, graph=graph)
     assert other._network.contexts.adjacency.nnz == graph.to_scipy().nnz
-    assert found > (other.predict()[test] == truth[test]).mean() + 0.02
+    assert found > (other.predict()[test] == truth[test]).mean() + 0.05
 
 
 def test_the_graph_says_more_only_if_clearly_more_labels_are_found(sparse_graph):
