@@ -1,6 +1,7 @@
 """``Planetoid`` on the public splits, in several settings, and what each of its parts is worth.
 
     python benchmarks/beyond.py [--seeds 10] [--data cora,citeseer,pubmed] [--ablation | --spectrum] [--jobs 1]
+    python benchmarks/beyond.py --ablation --parts "without L_u;without similar rows"
 
 Settings: the test nodes in the graph, with and without 500 validation labels; features alone at prediction, with the
 test nodes in the training graph and without them (the paper's inductive setting); no features at all; GCN for
